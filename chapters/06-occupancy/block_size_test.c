@@ -81,7 +81,7 @@ static double best_occupancy(void) {
 START_TEST(warps_fill_the_sm) {
     ex_require_at_least(
         "theoretical_occupancy", 0.99 * best_occupancy(),
-        "each warp waits for its own loads; the more there are, the more are under way");
+        "each warp waits for its own loads; the more there are, the more are in flight");
 }
 END_TEST
 

@@ -92,7 +92,7 @@ START_TEST(each_element_is_read_about_once) {
         "device_read_sectors", outputs() / 8, "sector of the output", 2.75,
         "neighbours in a plane can come from shared memory, those along the column from registers");
     ex_require_at_most_per("device_read_requests", outputs() / 32, "32 outputs", 3.5,
-                           "an element that is at hand needs no request");
+                           "an element already in a register needs no request");
     ex_require_at_most_per("shared_requests_total", outputs() / 32, "32 outputs", 20,
                            "nor does the column go through shared memory");
     ex_require_at_most_per("local_requests", outputs() / 32, "32 outputs", 1,

@@ -82,7 +82,7 @@ START_TEST(two_pieces_under_way) {
     require_warpgroup_tiles();
     ex_require_at_least_per("async_copy_bytes_in_flight",
                             32 * ex_metric_value("blocks") / ex_metric_value("threads"), "block",
-                            16384, "bandwidth times latency is what must be under way");
+                            16384, "bandwidth times latency is what must be in flight");
 }
 END_TEST
 

@@ -1,5 +1,5 @@
-/* advice.c — hints about managed memory. They change nothing here, where it never moves; they are
- * kept, to be asked for. */
+/* advice.c — cudaMemAdvise and prefetches of managed memory. They have no effect, because managed
+ * memory never moves here; they are stored so that a program can query them. */
 #include "grader/runtime/runtime.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* array.h — CUDA arrays: device memory with a shape, row by row. The layout of a real device's
- * arrays is hidden; ours is rows of a multiple of 64 bytes, planes of a multiple of 8 rows. */
+/* array.h — CUDA arrays: device memory with a shape, row by row. NVIDIA does not document
+ * its arrays' layout; ours has rows of a multiple of 64 bytes, planes of a multiple of 8 rows. */
 #pragma once
 #include "grader/runtime/runtime.h"
 

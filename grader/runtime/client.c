@@ -1,5 +1,5 @@
-/* client.c — the connection to the device server. All state is here: in the grader's host process,
- * which exports these functions, the student's object uses that copy and shares the connection. */
+/* client.c — the connection to the device server. All state of the connection is here. The
+ * grader's host process exports these functions, so the student's object shares its connection. */
 #include "grader/runtime/client.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ bool wb_output_pending(void) { return output_pending; }
 static int handle_disconnect(const struct wb_call *c) {
     static bool reported;
     if (c->op == WB_OP_next_call) _exit(0); /* there is nothing more to call */
-    if (!reported) fprintf(stderr, "warpbook: the device server has gone\n");
+    if (!reported) fprintf(stderr, "warpbook: lost the connection to the device server\n");
     reported = true;
     if (session.grading) _exit(1);
     return WB_cudaErrorDevicesUnavailable;
@@ -206,7 +206,7 @@ static int request_connection(int listener_fd) {
     socket_fd = pair[0];
     set_receive_timeout(HANDSHAKE_TIMEOUT_SECONDS);
     window_fd = sent ? receive_descriptor(socket_fd) : -1;
-    if (window_fd < 0) return report_no_device("the device server does not answer");
+    if (window_fd < 0) return report_no_device("the device server does not respond");
     publish_connection();
     return 0;
 }
@@ -217,7 +217,7 @@ static int find_connection(void) {
     socklen_t size = sizeof type;
     if (fd < 0) return report_no_device(WB_ENV_SOCKET " is not set");
     if (fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode))
-        return report_no_device(WB_ENV_SOCKET " names no socket");
+        return report_no_device(WB_ENV_SOCKET " is not a socket");
     window_fd = env_fd(WB_ENV_WINDOW);
     socket_fd = fd;
     if (window_fd >= 0 || reuse_connection()) return 0;

@@ -13,17 +13,17 @@
 #include <stdint.h>
 
 struct wb_session {
-    uint64_t base, span; /* of device addresses */
+    uint64_t base, span; /* range of device addresses */
     uint8_t *window;
     uint64_t window_bytes;
     uint64_t shared_bytes;  /* from `base` on, of memory that host and device share; 0 = none */
     int shared_fd;          /* the file that has them, from here on: */
     uint64_t shared_offset; /* of the first */
     bool grading;
-    bool sanitize; /* what the host does too early is to be told */
+    bool sanitize; /* Report host accesses that come too early. */
 };
 
-/* Connects at the first call. NULL with `*error` a cudaError_t where there is no device. */
+/* Connects at the first call. Returns NULL with a cudaError_t in `*error` if there is no device. */
 const struct wb_session *wb_session(int *error);
 
 struct wb_call {
@@ -32,7 +32,7 @@ struct wb_call {
     size_t request_size, tail_size;
     void *reply;
     size_t reply_size;
-    void *out; /* room for the reply's tail, or NULL */
+    void *out; /* buffer for the reply's tail, or NULL */
     size_t out_capacity, out_size;
 };
 
@@ -54,10 +54,10 @@ int wb_take_request_error(void);
 /* While an entry is called: so many bytes from there on, of the device's addresses, stand for an
  * exercise's memory of the host. 0 bytes: no more. */
 void wb_set_host_buffer(uint64_t start, uint64_t bytes);
-/* The range that holds the address; false: it is in none. Without a lock, for signal handlers. */
+/* Finds the range that holds the address, or returns false. Takes no lock, for signal handlers. */
 bool wb_find_host_buffer(uint64_t address, uint64_t *start, uint64_t *bytes);
 bool wb_has_host_buffers(void);
-/* Whether the program has done anything with the device but ask about it. */
+/* Returns true if the program has done more with the device than query it. */
 bool wb_context_is_active(void);
 void wb_activate_context(void);
 uint64_t wb_time_ns(void);    /* device time, as of the last reply */

@@ -1,4 +1,4 @@
-/* command.c — carries out what streams are given: kernels, copies, fills, host functions. */
+/* command.c — executes the commands of streams: kernels, copies, fills, host functions. */
 #include "grader/runtime/graph.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* driver.c — the driver API (cu*), as far as programs of one device use it: devices and one
- * context, modules, memory, launches, streams and events. It is another way to the same runtime,
- * with the same handles. Not for what the grader runs. */
+ * context, modules, memory, launches, streams and events. It wraps the same runtime and
+ * uses the same handles. Graded exercises cannot use it. */
 #include "grader/runtime/driver.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* driver_link.c — the driver API's linker, of one input: PTX that a program has, or makes, and
- * loads. There is no machine code to be made of it, so that what comes out is what went in. */
+/* driver_link.c — the driver API's linker for a single PTX input. The simulated device runs PTX, so
+ * linking returns the input unchanged. */
 #include "grader/runtime/driver.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static int create_link(unsigned n, CUjit_option *options, void **values, CUlinkS
 static int add_input(CUlinkState s, CUjitInputType type, const void *data, size_t bytes) {
     if (!s || !data || !bytes) return cudaErrorInvalidValue;
     if (type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY)
-        return wb_unsupported("cuLinkAddData of what is neither PTX nor a fat binary");
+        return wb_unsupported("cuLinkAddData of an input that is neither PTX nor a fat binary");
     if (s->image) return wb_unsupported("cuLinkAddData of a second input");
     s->image = malloc(bytes + 1);
     if (!s->image) return cudaErrorMemoryAllocation;

@@ -1,6 +1,6 @@
 /* driver_unsupported.c — the calls of driver_unsupported.def: each returns
- * CUDA_ERROR_NOT_SUPPORTED, whose number is the runtime's, and says its name once. As
- * unsupported.c. */
+ * CUDA_ERROR_NOT_SUPPORTED, which has the same number as the runtime's code, and reports its
+ * name once. See unsupported.c. */
 
 int wb_unsupported(const char *call);
 

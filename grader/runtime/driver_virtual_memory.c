@@ -1,10 +1,10 @@
-/* driver_virtual_memory.c — the driver API's virtual memory: ranges of addresses, memory, and what
- * of it lies where.
+/* driver_virtual_memory.c — the driver API's virtual memory: reserved address ranges, physical
+ * memory, and its mappings.
  *
- * A reserved range is device memory from the start, and mapping gives it to a handle. Memory that
- * is mapped nowhere but kept by its handle lies in an allocation of its own meanwhile, so that it
- * can move to another range, as a growing array's does. Memory at two addresses at once is refused.
- * Access to what is reserved and not mapped, or mapped without access, is not found. */
+ * A reserved range is device memory from the start, and mapping assigns it to a handle. While a
+ * handle is unmapped, its data lies in a separate allocation, so that it can move to another range,
+ * as growing arrays do. We refuse to map memory at two addresses at once. We don't detect accesses
+ * to memory that is reserved but not mapped, or mapped without access. */
 #include "grader/runtime/driver.h"
 
 #include <stdlib.h>

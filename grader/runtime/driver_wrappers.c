@@ -1,5 +1,5 @@
-/* driver_wrappers.c — calls of the driver API that are the runtime's by another name: what streams,
- * events, graphs, pools and kernels can do beside what driver.c has. */
+/* driver_wrappers.c — driver API calls that only wrap a runtime call: those of streams, events,
+ * graphs, pools and kernels that driver.c does not have. */
 #include "grader/runtime/driver.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* error.c — cudaGetLastError and its like. Errors are kept for each thread; those that poison the
- * context stay. */
+/* error.c — cudaGetLastError and related calls. Each thread has its own last error; errors that
+ * poison the context are sticky. */
 #include "grader/runtime/runtime.h"
 
 #include <pthread.h>
@@ -48,7 +48,9 @@ static struct {
 static void report_unchecked(int status, void *unused) {
     (void)unused;
     if (status || !unchecked_failure.count) return;
-    fprintf(stderr, "warpbook: %s() failed with %s, and the program never asked cudaGetLastError()",
+    fprintf(stderr,
+            "warpbook: %s() failed with %s, and the program never called "
+            "cudaGetLastError()",
             unchecked_failure.call, cudaGetErrorName((cudaError_t)unchecked_failure.error));
     if (unchecked_failure.count > 1)
         fprintf(stderr, "; %u more call%s failed", unchecked_failure.count - 1,

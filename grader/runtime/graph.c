@@ -1,5 +1,5 @@
-/* graph.c — graphs: commands with an order, launched as a whole. Nodes by hand are in
- * graph_nodes.c, what is asked and changed about graphs in graph_topology.c. A graph is a list of
+/* graph.c — graphs: commands with dependencies, launched as one unit. graph_nodes.c adds single
+ * nodes, graph_topology.c queries and changes graphs. A graph is a list of
  * nodes that own their commands; an executable graph is a copy of one, its nodes in an order that
  * respects every edge. Node handles of the original name nodes of the copy by position. */
 #include "grader/runtime/graph.h"

@@ -1,6 +1,6 @@
-/* graph_conditional.c — conditional nodes of graphs: which of their bodies run, and how often, is
- * decided by a word of device memory that kernels set (cudaGraphSetConditional). The word's address
- * is the handle. A node holds it as an allocation node its memory. */
+/* graph_conditional.c — conditional nodes of graphs: a word of device memory, which kernels set
+ * by cudaGraphSetConditional, selects which of their bodies run and how often. The word's address
+ * is the handle. A node keeps it alive, as an allocation node keeps its memory. */
 #include "grader/runtime/graph.h"
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* graph_device.c — graphs that kernels launch (cudaGraphInstantiateFlagDeviceLaunch). A kernel
- * leaves what it launches in a place of device memory (sim/graph_mailbox.def); when the graph that
- * it belongs to is done, what is found there runs: what was launched beside it first, each with
- * what it launches itself, then what was launched behind it. That is one of the orders that a GPU
- * may take. */
+ * writes its launches to a mailbox in device memory (sim/graph_mailbox.def). They run after the
+ * kernel's own graph: first the fire-and-forget launches, each with its own launches, then the tail
+ * launches. A GPU may use this order too. */
 #include "grader/runtime/graph.h"
 
 #include <stddef.h>

@@ -1,6 +1,5 @@
-/* graph_memory.c — what allocation nodes of graphs allocate. Its address is known when the node is
- * made, and stays; so the memory is there from then on, and the graph's launches only say whether
- * it counts as allocated. */
+/* graph_memory.c — memory of a graph's allocation nodes. Its address is fixed when the node is
+ * created. So we allocate the memory then, and launches only mark it as allocated or free. */
 #include "grader/runtime/graph.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-/* graph_nodes.c — nodes by hand: made, asked for their parameters, given others, in a graph or in
- * an executable one. Each kind of parameters becomes a command in one place, which all calls about
- * it share. */
+/* graph_nodes.c — creates graph nodes and gets or sets their parameters, in a graph or an
+ * executable graph. All calls for one kind of node share one conversion to a command. */
 #include "grader/runtime/graph.h"
 
 #include <stdlib.h>
@@ -489,7 +488,7 @@ static int add_node(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *
     case cudaGraphNodeTypeConditional: return add_conditional(out, g, deps, n, &p->conditional);
 #endif
     }
-    return wb_unsupported("a graph's node of this type");
+    return wb_unsupported("a graph node of this type");
 }
 
 static int set_node(cudaGraphNode_t node, const struct cudaGraphNodeParams *p) {

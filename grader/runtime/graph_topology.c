@@ -1,5 +1,5 @@
-/* graph_topology.c — graphs as such: their nodes and edges, looked at and changed; copies; new
- * parameters for an executable one. */
+/* graph_topology.c — queries and changes the nodes and edges of graphs, clones graphs, and updates
+ * executable graphs. */
 #include "grader/runtime/graph.h"
 
 #include <stdio.h>

@@ -2,9 +2,9 @@
  * runs.
  *
  * It inherits the descriptors that WARPBOOK_SOCKET and WARPBOOK_WINDOW name, loads the shared
- * object (constructors run, device code goes to the server), then asks the server what to call,
- * calls it, and reports back, until the server hangs up. It exports client.c, so that the object's
- * runtime shares its connection. */
+ * object (constructors run, device code goes to the server), then requests calls from the
+ * server, makes them and reports the results until the server disconnects. It exports client.c, so
+ * that the object's runtime shares its connection. */
 #include "grader/runtime/client.h"
 
 #include <dlfcn.h>

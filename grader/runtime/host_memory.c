@@ -1,6 +1,6 @@
-/* host_memory.c — pinned and registered host memory. Pinned memory is shared with the device, under
- * one address. While grading it is plain memory that the runtime remembers: there the device must
- * see nothing of the host's. */
+/* host_memory.c — pinned and registered host memory. Pinned memory is shared with the device at one
+ * address. While grading it is plain memory that the runtime only records, because the device must
+ * not see host memory then. */
 #include "grader/runtime/runtime.h"
 
 #include <stdlib.h>

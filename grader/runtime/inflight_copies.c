@@ -1,14 +1,13 @@
-/* inflight_copies.c — what asynchronous copies have been asked to read or write in pinned memory,
- * and whether the host touches it before it has waited for them. On a GPU it would find what was
- * there before, or give the copy what was not meant; here, where the device is soon done, it comes
- * out right.
+/* inflight_copies.c — detects host accesses to pinned memory that an asynchronous copy in flight
+ * reads or writes. On a GPU the host could read old data, or the copy could take a new value; here
+ * the copy is done early, so the result would look right.
  *
- * Theory of operation. The pages that such a copy covers whole lose their access (all of it, or
- * that for writing) until the clock of the host (stream_order.c) stands for the copy. A touch
- * before that is a fault; the handler (shared_memory.c) says what it was, gives the pages back, and
- * lets the instruction go on. So a program does what it did, a word is said at most once a copy,
- * and what shares a page with something else is not looked at. Not while grading, nor without the
- * sanitizer, nor once a second thread gives commands. */
+ * Theory of operation. The pages that a copy covers completely lose all access, or write access,
+ * until the host's clock (stream_order.c) includes the copy. An earlier access faults; the handler
+ * (shared_memory.c) reports it, restores the pages and resumes the instruction. So the program's
+ * results don't change, each copy is reported at most once, and pages that also hold other data are
+ * not checked. Inactive while grading, without the sanitizer, and once a second thread issues
+ * commands. */
 #include "grader/runtime/runtime.h"
 
 #include <dlfcn.h>
@@ -154,14 +153,12 @@ static void report_early_access(const struct inflight_copy *f, uint64_t address)
     int n = snprintf(
         line, sizeof line,
         "warpbook: the host %s byte %llu of %llu that an asynchronous copy%s %s pinned memory, and "
-        "has waited for "
-        "nothing "
-        "since: on a GPU %s. Wait for the stream (cudaStreamSynchronize), or for an event behind "
-        "the copy, first%s\n",
+        "has waited for nothing since: on a GPU %s. Wait for the stream (cudaStreamSynchronize), "
+        "or for an event after the copy, first%s\n",
         f->writes_host ? "touches" : "writes", (unsigned long long)(address - f->start),
         (unsigned long long)f->bytes, f->stream_slot ? "" : " (default stream)",
         f->writes_host ? "writes to" : "reads from",
-        f->writes_host ? "it may find what was there before" : "the copy may take the new value",
+        f->writes_host ? "the host may read old data" : "the copy may take the new value",
         location);
     if (n > 0 &&
         write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1) < 0)

@@ -1,4 +1,4 @@
-/* launch.c — kernel launches and what is asked about kernels: attributes, occupancy. */
+/* launch.c — kernel launches and queries about kernels: attributes, occupancy. */
 #include "grader/runtime/runtime.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* library.c — device code that a program loads itself: cudaLibrary*, and what the driver API's
- * modules share with it. */
+/* library.c — device code that a program loads itself: cudaLibrary*, and the parts shared with the
+ * driver API's modules. */
 #include "grader/runtime/runtime.h"
 
 #include <stdio.h>
@@ -31,8 +31,8 @@ int wb_library_load(struct wb_module **out, const void *code) {
         code = ((const struct fatbin_wrapper *)code)->data;
     size_t size = image_size(code);
     if (!size) {
-        fprintf(stderr, "warpbook: a module of machine code only; the simulated device runs PTX: "
-                        "compile to it, with "
+        fprintf(stderr, "warpbook: the module holds only machine code, but the simulated device "
+                        "runs PTX: compile it with "
                         "nvcc -ptx or NVRTC's --gpu-architecture=compute_90\n");
         return cudaErrorNoKernelImageForDevice;
     }

@@ -1,4 +1,4 @@
-/* memory.c — cudaMalloc and its kin, and the copies. */
+/* memory.c — cudaMalloc, cudaFree and related calls, and copies. */
 #include "grader/runtime/runtime.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* modules.c — what nvcc's generated constructors register: fat binaries, kernels, variables. Device
- * code travels to the server when something of it is first used; while grading, at once, so that
- * every entry finds the same device. */
+/* modules.c — registers the fat binaries, kernels and variables of nvcc's generated constructors.
+ * Device code is sent to the server at its first use; while grading, at once, so that every entry
+ * starts with the same device. */
 #include "grader/runtime/runtime.h"
 
 #include <pthread.h>

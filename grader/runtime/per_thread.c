@@ -1,5 +1,5 @@
-/* per_thread.c — each call of per_thread.def under its second name. The signatures differ, so a
- * jump it is. */
+/* per_thread.c — defines the second name of each call in per_thread.def. A jump works for every
+ * signature. */
 
 #ifdef __aarch64__
 #define JUMP(name) "b " name

@@ -40,7 +40,7 @@ static int create_pool(cudaMemPool_t *out, const struct cudaMemPoolProps *proper
     if (!out || !properties || properties->allocType != cudaMemAllocationTypePinned)
         return cudaErrorInvalidValue;
     if (properties->handleTypes != cudaMemHandleTypeNone)
-        return wb_unsupported("cudaMemPoolCreate to be shared");
+        return wb_unsupported("cudaMemPoolCreate of a shareable pool");
     if (properties->location.type != cudaMemLocationTypeDevice)
         return wb_unsupported("cudaMemPoolCreate on the host");
     if (properties->location.id) return cudaErrorInvalidDevice;

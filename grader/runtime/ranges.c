@@ -1,6 +1,6 @@
-/* ranges.c — what memory this process was given, and what it has mapped for the device: with that,
- * a call is known to be right before it is sent. Memory that another copy of this runtime was given
- * is not known here; then the server is asked. */
+/* ranges.c — records the process's device memory and mappings, so that calls can be checked before
+ * they are sent. It doesn't know memory that another copy of this runtime allocated; then the
+ * runtime queries the server. */
 #include "grader/runtime/runtime.h"
 
 #include <stdlib.h>

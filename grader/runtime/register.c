@@ -1,8 +1,7 @@
-/* register.c — memory that the program has already, registered. Its pages are moved into the memory
- * that host and device share: the program sees them where they were, the device at an address of
- * its own. On a GPU kernels may use the host's address as well, so what of a launch's parameters
- * points into such memory is replaced by the device's address; pointers that lie in memory
- * themselves are not found. While grading nothing is shared, and a registered range is only
+/* register.c — cudaHostRegister of existing memory. Its pages move into memory that host and device
+ * share: the host keeps its address, the device uses another one. On a GPU kernels may use the
+ * host's address too, so we replace such pointers among a launch's parameters; pointers stored in
+ * memory are not found. While grading nothing is shared, and a registered range is only
  * remembered. */
 #include "grader/runtime/runtime.h"
 
@@ -47,7 +46,8 @@ static int share_pages(const struct wb_session *s, void *start, size_t bytes, ui
     void *shared_copy;
     if (is_own_stack(p)) return wb_unsupported("cudaHostRegister of the stack");
     if (wb_range_overlaps(p.start, p.bytes))
-        return wb_unsupported("cudaHostRegister of memory that shares a page with other such");
+        return wb_unsupported(
+            "cudaHostRegister of memory that shares a page with another registered range");
     int error = wb_shared_alloc(&shared_copy, p.bytes, WB_MEMORY_PINNED, 0);
     if (error) return error;
     uint64_t offset = s->shared_offset + ((uint64_t)shared_copy - s->base);
@@ -65,8 +65,7 @@ static int register_range(void *p, size_t bytes, unsigned flags) {
     uint64_t device = 0;
     int error;
     if (!wb_device(&error) || !(s = wb_session(&error))) return error;
-    if (flags & cudaHostRegisterIoMemory)
-        return wb_unsupported("cudaHostRegister of a device's registers");
+    if (flags & cudaHostRegisterIoMemory) return wb_unsupported("cudaHostRegister of I/O memory");
     if (!p || !bytes || flags & ~valid_flags || wb_is_device(p)) return cudaErrorInvalidValue;
     if (wb_range_find(p, &r)) return cudaErrorHostMemoryAlreadyRegistered;
     if (s->grading && flags & cudaHostRegisterMapped) return cudaErrorNotPermitted;

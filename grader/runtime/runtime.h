@@ -1,6 +1,6 @@
-/* runtime.h — what the parts of the remote runtime share. The runtime is linked into the student's
- * program in place of NVIDIA's libcudart; it includes the toolkit's own headers, so that every
- * signature and layout is theirs. */
+/* runtime.h — interfaces between the files of the runtime. The runtime is linked into the student's
+ * program instead of NVIDIA's libcudart. It includes the toolkit's own headers, so that every
+ * signature and layout is NVIDIA's. */
 #pragma once
 #include "grader/runtime/client.h"
 
@@ -16,7 +16,7 @@ typedef struct CUkern_st *cudaKernel_t;
 /* ---- errors (error.c) ---- */
 
 /* Remembers an error for cudaGetLastError, and returns it. */
-/* Also tells a grader which call failed: nobody may look at what it returned. */
+/* Also reports the failed call to the grader, since the program may ignore the returned error. */
 #define wb_return(error) wb_return_from((error), __func__)
 cudaError_t wb_return_from(int error, const char *call);
 
@@ -30,14 +30,14 @@ struct wb_function {
     const char *name; /* mangled */
     struct wb_module *module;
     uint64_t kernel_id; /* 0 = not looked up yet */
-    int error;          /* why it cannot be */
+    int error;          /* why the lookup failed */
     struct wb_rep_kernel_find info;
     struct wb_param *params;
     int carveout;
-    uint32_t cluster[3];               /* that cudaFuncSetAttribute asked for */
-    bool nonportable_cluster;          /* likewise */
-    bool has_valid_launch;             /* the server has let such a launch pass, */
-    struct wb_req_launch valid_launch; /* and this grid of it, or a smaller one */
+    uint32_t cluster[3];               /* set by cudaFuncSetAttribute */
+    bool nonportable_cluster;          /* also set by it */
+    bool has_valid_launch;             /* The server has accepted valid_launch. */
+    struct wb_req_launch valid_launch; /* its grid, or a smaller one, needs no check */
 };
 
 /* ---- device code that the program loads itself (library.c) ---- */
@@ -78,7 +78,7 @@ struct wb_range {
     uint64_t start, bytes;
     enum wb_memory_kind kind;
     unsigned flags;                  /* of cudaHostAlloc and cudaHostRegister */
-    uint64_t device_start;           /* registered: what the device sees at `start`; 0 = nothing */
+    uint64_t device_start;           /* registered: the device's address of `start`; 0 = none */
     struct CUmemPoolHandle_st *pool; /* that it is of, or NULL */
     int advice[WB_ADVICE_COUNT];     /* of managed memory: places, -1 the host, -2 none */
 };
@@ -93,7 +93,7 @@ void wb_range_set_device(uint64_t start, uint64_t device);
 void wb_range_set_advice(const void *p, enum wb_advice advice, int value);
 bool wb_range_overlaps(uint64_t start, uint64_t bytes); /* some range overlaps these bytes */
 bool wb_range_find_kind(enum wb_memory_kind kind, struct wb_range *out); /* any of that kind */
-/* Forgets all but variables: the device has freed them. */
+/* Removes all ranges but variables, after the device has freed them. */
 void wb_range_clear(void);
 uint64_t wb_page_size(void); /* bytes of a page of this machine */
 /* These pages are being replaced: whoever writes there waits until it is (0, 0). */
@@ -179,7 +179,7 @@ struct wb_command {
         struct {
             void *p;
             size_t bytes;
-            bool auto_free; /* may be allocated still: it is freed first */
+            bool auto_free; /* If it is still allocated, it is freed first. */
         } memory;
         struct {
             uint64_t handle; /* of the device, which decides */
@@ -192,7 +192,7 @@ struct wb_command {
 int wb_run_command(const struct wb_command *c);
 /* Frees as cudaFreeAsync does. */
 int wb_free(void *p);
-/* -1: it is no memory of a graph; else it counts as freed, or the error. */
+/* Returns -1 if it is no memory of a graph; otherwise marks it as freed or returns the error. */
 int wb_graph_memory_free(void *p);
 /* Of a copy in three dimensions; it points to nothing of the parameters. */
 int wb_make_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c);
@@ -212,15 +212,15 @@ int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t cons
 
 /* ---- streams (stream.c) ---- */
 
-/* What a stream is being captured into. */
+/* The capture that a stream takes part in. */
 enum { WB_CAPTURE_DEPS = 32 };
 struct wb_capture {
     cudaGraph_t graph;    /* NULL = not captured */
-    bool is_origin;       /* began here, rather than through an event */
+    bool is_origin;       /* The capture began on this stream, not through an event. */
     bool into_user_graph; /* into a graph that the program made */
-    bool invalidated;     /* by a call that must not be made meanwhile */
+    bool invalidated;     /* by a call that is not permitted during capture */
     enum cudaStreamCaptureMode mode;
-    pthread_t thread;                      /* that began it */
+    pthread_t thread;                      /* the thread that began the capture */
     cudaGraphNode_t deps[WB_CAPTURE_DEPS]; /* what the next node depends on */
     size_t ndeps;
 };
@@ -247,9 +247,9 @@ struct wb_vector_clock {
 unsigned wb_order_add_stream(bool nonblocking);
 void wb_order_remove_stream(unsigned slot);
 unsigned wb_stream_slot(cudaStream_t s); /* not of a default stream */
-/* Before what a stream is given. */
+/* Call it before each command of a stream. */
 void wb_order_command(cudaStream_t s);
-/* What the command at hand comes after, itself included. */
+/* The clock of the current command, itself included. */
 void wb_order_get_clock(struct wb_vector_clock *out);
 /* What the stream is given from now on comes after all that the clock stands for; the same of what
  * a graph does next. */
@@ -261,8 +261,8 @@ void wb_order_host_wait_stream(cudaStream_t s);
 void wb_order_host_wait_all(void);
 /* From the next command on clocks are kept, though no stream was made. */
 void wb_order_track(void);
-/* The command at hand: its stream's lane, and its number there. False where the order is not known,
- * as several threads give commands. */
+/* Returns the current command's stream slot and its number there. False if the order is unknown
+ * because several threads issue commands. */
 bool wb_order_last_command(unsigned *slot, uint32_t *stream_seq);
 
 /* ---- copies from and to pinned memory that the host has not waited for (inflight_copies.c) ----
@@ -274,14 +274,14 @@ void wb_inflight_track(const struct wb_command *c);
 /* What the host now knows to be done; that it may have waited for any. */
 void wb_inflight_retire(const struct wb_vector_clock *host);
 void wb_inflight_clear(void);
-/* In a handler of SIGSEGV: true if the instruction is to be tried again. */
+/* Called by the SIGSEGV handler; returns true if the instruction can be retried. */
 bool wb_inflight_handle_fault(uint64_t address);
 
 /* Prints what device printf has written. */
 void wb_flush_output(void);
-/* A synchronisation point: the sticky error if there is one. */
+/* Synchronizes; returns the sticky error if there is one. */
 int wb_sync(void);
-/* The same if launches are on their way. */
+/* Like it, if launches are in flight. */
 int wb_sync_launches(void);
 void wb_mark_launch_pending(void);
 /* Something was sent for the stream. */
@@ -289,10 +289,10 @@ void wb_stream_update_seq(cudaStream_t s);
 
 /* ---- device (device.c) ---- */
 
-/* NULL with `*error` where there is no device. */
+/* Returns NULL with `*error` if there is no device. */
 const struct wb_rep_device_info *wb_device(int *error);
 
-/* Says once that a call is not supported. */
+/* Prints once per call that it is not supported. */
 cudaError_t wb_unsupported(const char *call);
 /* Reserves the device's addresses and catches host code that touches them (shared_memory.c). */
 void wb_reserve_addresses(const struct wb_session *s);

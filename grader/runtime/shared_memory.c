@@ -6,8 +6,7 @@
  * memory has one address on both sides, and the same pages. What of it is allocated is made
  * accessible; nothing is ever copied.
  *
- * Any other touch of a device address is the classic mistake, and ends the program with a message
- * that says so. */
+ * Any other host access to a device address is a bug in the program; it ends with a message. */
 #include "grader/runtime/runtime.h"
 
 #include <sched.h>
@@ -56,10 +55,9 @@ static void on_fault(int signal_number, siginfo_t *info, void *context) {
     if (retry_after_move(address) || wb_inflight_handle_fault(address)) return;
     if (wb_find_host_buffer(address, &start, &bytes))
         write_message(
-            "host code looks at ", address,
-            ", in an exercise's memory of the host: what lies there is drawn after the entry has "
-            "returned; copy it to "
-            "the device");
+            "host code accesses ", address,
+            ", in the exercise's host memory: its data is generated only after the entry has "
+            "returned; copy it to the device");
     else if (address >= base && address - base < span)
         write_message("host code dereferenced device address ", address,
                       ": copy the data with cudaMemcpy");

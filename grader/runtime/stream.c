@@ -1,8 +1,7 @@
-/* stream.c — streams, events and host callbacks. The device runs commands in the order of the
- * calls, one after another, which is an order that any use of streams allows; so a stream is a
- * handle and the number of the last message that was sent for it, and an event is such a number and
- * the device's time when it was reached. That time is modelled (see docs/architecture.md): it holds
- * kernels only, not copies, and no time of the host. */
+/* stream.c — streams, events and host callbacks. The device runs commands one after
+ * another in the order of the calls, which is valid for any use of streams. So a stream is a handle
+ * and the number of the last message sent for it; an event is such a number and the device's time
+ * when it was reached. That time is modelled (see docs/architecture.md) and excludes host time. */
 #include "grader/runtime/runtime.h"
 
 #include <sched.h>

@@ -1,11 +1,11 @@
-/* stream_order.c — which commands of the host's streams come after which, for the simulator to find
- * races between streams.
+/* stream_order.c — tracks the order of commands in the host's streams, so that the simulator can
+ * find races between streams.
  *
- * A clock says of each stream how many of its commands are meant. Each stream has one, of what its
- * next command comes after: all that it was given before; what events stand for that it waits for;
- * what the host knew to be done when it gave the command; and between the legacy default stream and
- * the blocking ones, each other's. Nothing is told before a program makes a stream of its own, nor
- * once a second thread gives commands: what lies between order and command could then be another's.
+ * A vector clock holds one count of commands per stream. Each stream's clock covers what its next
+ * command comes after: its earlier commands; those before the events that it waits for; those that
+ * the host knew to be done when it issued the command; and, for the legacy default stream and
+ * blocking streams, each other's. No clocks are sent before a program creates a stream, nor
+ * once a second thread issues commands, whose commands could come between a clock and its command.
  */
 #include "grader/runtime/runtime.h"
 

@@ -1,6 +1,6 @@
-/* tensor_map.c — cuTensorMapEncodeTiled: the 128 bytes that the simulated GPU reads. They are this
- * project's own layout (tensor_map.def), and the conditions under which the driver refuses are the
- * list that the simulator checks again. */
+/* tensor_map.c — cuTensorMapEncodeTiled: encodes a tensor map in the 128 bytes that the simulated
+ * GPU reads. Their layout is our own (tensor_map.def). The simulator checks the same list of
+ * conditions again. */
 #include "grader/runtime/runtime.h"
 
 #include <cuda.h>

@@ -1,5 +1,5 @@
-/* texture.c — texture and surface objects: what CUDA's descriptions say, as a message to the
- * device. */
+/* texture.c — texture and surface objects: converts CUDA's descriptors to a message to the device
+ * server. */
 #include "grader/runtime/array.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* transfer.c — moving bytes through the window: between host and device, within the device, within
+/* transfer.c — moves bytes between host and device through the window, within the device and within
  * the host. All copies are `rows` rows of `width` bytes; a plain copy is one row. */
 #include "grader/runtime/runtime.h"
 

@@ -1,7 +1,6 @@
-/* unsupported.c — the calls of unsupported.def: each returns cudaErrorNotSupported and says its
- * name once. They take no parameters here, which the calling conventions of x86-64 and aarch64
- * allow: arguments are the caller's affair. This file therefore sees none of the toolkit's headers.
- */
+/* unsupported.c — the calls of unsupported.def: each returns cudaErrorNotSupported and reports
+ * its name once. They are defined without parameters, which the calling conventions of x86-64 and
+ * aarch64 allow because the caller removes arguments. So this file includes no toolkit header. */
 
 int wb_unsupported(const char *call);
 

@@ -1,4 +1,4 @@
-/* backend_gpu.c — the gpu backend: device, memory pool, the queue that is held back. See
+/* backend_gpu.c — the gpu backend: device, memory pool, and the held queue of timed replays. See
  * backend_gpu.h. */
 #include "common/grow.h"
 #include "grader/server/gpu_internal.h"

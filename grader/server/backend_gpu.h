@@ -1,17 +1,15 @@
 /* backend_gpu.h — a real GPU behind the device server, through the CUDA driver.
  *
  *   struct backend *b = backend_gpu_open(&(struct gpu_options){0}, &err);
- *   ... as any backend; a launch is bracketed by events, `measured` and waited for ...
- *   backend_gpu_flush_l2(b);                         L2 holds nothing of ours
- *   backend_gpu_begin_timed(b, &err);                   from here on commands are only queued; none
- * runs yet
+ *   ... use it as any backend; each launch is timed by two events and waited for ...
+ *   backend_gpu_flush_l2(b);                     evicts our data from L2
+ *   backend_gpu_begin_timed(b, &err);            from here on commands are queued but don't run
  *   ... launches, fills, copies on the device ...
- *   seconds = backend_gpu_end_timed(b, &error);         the queue runs, from its first command to
- * its last
+ *   seconds = backend_gpu_end_timed(b, &error);  runs the queue; time from first to last command
  *
- * Device memory is one pool, taken when the backend opens, so that addresses are the same in every
- * replay. A kernel that never ends cannot be stopped on a GPU: run on the simulator first what may
- * not end. */
+ * Device memory is one pool, allocated when the backend opens, so that addresses are the same in
+ * every replay. A kernel that never ends cannot be stopped on a GPU: run unknown code on the
+ * simulator first. */
 #pragma once
 #include "grader/server/backend.h"
 

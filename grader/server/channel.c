@@ -1,5 +1,5 @@
-/* channel.c — the server's end of the socket and the window. Nothing here blocks beyond a deadline.
- */
+/* channel.c — the server's end of the socket and the window, called by server.c. Nothing blocks
+ * beyond a deadline. */
 #include "grader/server/internal.h"
 #include "common/clock.h"
 

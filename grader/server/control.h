@@ -1,18 +1,18 @@
 /* control.h — the messages between the grader and a device process (grader/device), which holds a
  * device for one submission.
  *
- * Theory of operation. One SOCK_SEQPACKET socket. The grader asks, by one struct control_request;
- * the device process answers by one struct control_reply; neither is ever longer or shorter, and
- * each names its version, what it is about and its number. Bulk data lies in a memory file that the
- * grader makes, of a size that it chooses and seals: inputs and outputs of the case at hand, and,
- * at its start, the box, where the device process leaves what a replay added up to. A memory file
- * is handed over with the request that first needs it.
+ * Theory of operation. One SOCK_SEQPACKET socket. The grader sends a struct control_request; the
+ * device process replies with a struct control_reply. Both have a fixed size and hold a version,
+ * an operation and a serial number. Bulk data lies in a memory file that the grader makes, of a
+ * size that it chooses and seals: inputs and outputs of the current case and, at its start, the
+ * result area, where the device process writes a replay's statistics. A memory file is handed
+ * over with the request that first needs it.
  *
  * The device process is not trusted: it executes what a submission chose. The grader believes no
- * length, index, number or text of a reply before it has looked at it (launch_stats_unpack, and
- * grader/grade/device.c), copies the box before it looks, waits no longer than a deadline, and puts
- * nothing into a request that the process might not know: no reference, no seed, no input of
- * another case. */
+ * length, index, number or text of a reply before checking it (launch_stats_unpack, and
+ * grader/grade/device.c), copies the result area before reading it, waits no longer than a
+ * deadline, and puts nothing into a request that the process might not know: no reference, no
+ * seed, no input of another case. */
 #pragma once
 #include "common/hash.h"
 #include "grader/server/protocol.h"
@@ -26,8 +26,7 @@ enum {
     CONTROL_MAX_RANGES = 32,
     CONTROL_MAX_KERNELS = 1 << 16,
     CONTROL_RESULT_BYTES = 4 << 20, /* bytes at the start of a case's memory file */
-    CONTROL_LOG_BYTES =
-        16 << 10, /* bytes of device printf that are handed on, at the end of the box */
+    CONTROL_LOG_BYTES = 16 << 10,   /* device printf output, at the end of the result area */
 };
 
 enum control_op {
@@ -38,11 +37,11 @@ enum control_op {
     CONTROL_REPLAY,     /* run what was recorded on what lies in the memory file; outputs come back
                            there */
     CONTROL_TIMED_REPLAY, /* GPU: the same between two events, outputs left where they are */
-    CONTROL_ROOFLINE,     /* GPU: what the device can do */
+    CONTROL_ROOFLINE,     /* GPU: measure the ceilings */
     CONTROL_OP_COUNT
 };
 
-/* What ptxas said of a kernel; the name's digest stands for a name of any length. */
+/* What ptxas reported for a kernel; the name's digest stands for a name of any length. */
 struct control_kernel {
     char name_digest[HASH_HEX_SIZE + 7];
     uint32_t registers, spill_bytes;
@@ -108,18 +107,18 @@ struct control_outcome {
 
 struct control_reply {
     uint32_t version, op, serial;
-    uint32_t ok; /* 0: `why` says what went wrong; not of the submission's making */
+    uint32_t ok; /* 0: `reason` holds an error that is not the submission's fault */
     char reason[512];
     struct control_outcome outcome;     /* READY, RECORD, REPLAY */
-    uint64_t address[CONTROL_MAX_ARGS]; /* BUFFER_COUNT */
+    uint64_t address[CONTROL_MAX_ARGS]; /* BUFFERS */
     uint32_t launches,
         has_other_writes; /* RECORD: launches; other commands that write device memory */
     struct server_transfers transfers;         /* RECORD */
-    double seconds;                            /* REPLAY, ROUND */
+    double seconds;                            /* REPLAY, TIMED_REPLAY */
     double bytes_per_second, flops_per_second; /* ROOFLINE */
     char compiled_by[64];                      /* GPU: who made the machine code */
     char leak_text[256];                       /* RECORD: what the entry did not free */
-    uint32_t log_bytes, stats_bytes;           /* REPLAY: of the box */
+    uint32_t log_bytes, stats_bytes;           /* REPLAY: sizes in the result area */
 };
 
 /* Changes with the layout of any message, and with the list of counters. */

@@ -1,4 +1,4 @@
-/* driver.c — see driver.h. */
+/* driver.c — loads the CUDA driver and NVML; see driver.h. */
 #include "grader/server/driver.h"
 #include "common/err.h"
 
@@ -46,7 +46,7 @@ static bool init_driver(struct driver *d, struct err *e) {
                        "no GPU: the driver does not start (%s). `--device sim` needs none.", text);
     }
     return count > 0 ||
-           err_set(e, ERR_SYSTEM, "no GPU: the driver knows no device. `--device sim` needs none.");
+           err_set(e, ERR_SYSTEM, "no GPU: the driver finds no device. `--device sim` needs none.");
 }
 
 bool driver_open(struct driver *d, struct err *e) {

@@ -1,5 +1,5 @@
-/* driver.h — the CUDA driver, and NVML where it is there, loaded when they are asked for: no
- * machine needs either. */
+/* driver.h — the CUDA driver and, if installed, NVML. Both are loaded only on request, so that the
+ * grader also runs on machines without them. */
 #pragma once
 #include "common/err.h"
 
@@ -16,11 +16,11 @@ struct driver {
 #undef OPTIONAL
 };
 
-/* Opens libcuda.so.1, or the library that WARPBOOK_LIBCUDA names (tests put a fake there). False
- * with a sentence for the user: no driver, no device, too old. */
+/* Opens libcuda.so.1, or the library that WARPBOOK_LIBCUDA names (tests put a fake there). Returns
+ * false with a sentence for the user: no driver, no device, too old. */
 bool driver_open(struct driver *d, struct err *e);
 void driver_close(struct driver *d);
-/* "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered". */
+/* Writes "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered". */
 void driver_error(const struct driver *d, int error, char *out, size_t size);
 
 /* Numbers of cuda.h that we use; test_driver_numbers.c compares each with the toolkit's. */
@@ -62,15 +62,14 @@ struct gpu_state {
     bool valid;
     unsigned sm_mhz, temperature;
     uint64_t throttle_reasons;    /* reasons, NVML's bits; 0 = none */
-    unsigned other_processes;     /* processes beside this one that compute on the device */
+    unsigned other_processes;     /* other processes that use the device */
     unsigned utilization_percent; /* percent of the last sample period */
 };
 struct nvml;
-/* NULL where the library is missing or refuses: nothing can be said about throttling then. */
+/* Returns NULL if the library is missing or fails; then throttling is unknown. */
 struct nvml *nvml_open(void);
 void nvml_read(struct nvml *n, struct gpu_state *out);
 void nvml_close(struct nvml *n);
-/* Reasons that make a measurement worthless: power, heat, hardware slow-down. Not: idle,
- * application clocks.
- */
+/* Throttle reasons that invalidate a measurement: power, heat, hardware slowdown. Not idle or
+ * application clocks. */
 #define NVML_THROTTLE_MASK 0x00000000000000ecull

@@ -1,9 +1,8 @@
-/* event_clock.c — when each event of a program is reached, in modelled time. From the first event
- * on the program's kernels, copies and fills are kept as commands of its streams
- * (grader/sim/timing/timeline.h), up to where the host has waited for all of them: there they are
- * timed together, events among them get their times, and the next ones begin anew. Without the
- * order of streams, which the runtime tells once a program has made one, they come one behind
- * another. The host's own work takes no time. */
+/* event_clock.c — computes the modelled time of a program's events; server.c and the handlers call
+ * it. From the first event on it collects kernels, copies and fills as commands of their streams
+ * (grader/sim/timing/timeline.h). When the host has waited for all of them, it times them together,
+ * sets the times of their events, and starts a new list. Until the program creates a stream, the
+ * order of streams is unknown and commands run one after another. Host work takes no time. */
 #include "common/arena.h"
 #include "common/grow.h"
 #include "grader/server/internal.h"

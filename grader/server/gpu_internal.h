@@ -1,4 +1,4 @@
-/* gpu_internal.h — what the files of the gpu backend share. */
+/* gpu_internal.h — types and functions shared by the files of the gpu backend. */
 #pragma once
 #include "common/arena.h"
 #include "grader/server/backend_gpu.h"
@@ -18,14 +18,14 @@ struct gpu_streams {
         *active[SIM_MAX_STREAMS]; /* begun: that have commands in this round; NULL = none yet */
     uint32_t waited_clock[SIM_MAX_STREAMS][SIM_MAX_STREAMS]; /* up to which command of another
                                                                 stream each has waited */
-    uint32_t host_clock[SIM_MAX_STREAMS];                    /* likewise the host */
+    uint32_t host_clock[SIM_MAX_STREAMS];                    /* the same for the host */
     struct gpu_event {
         uint32_t stream, number;
         void *event;
-    } * events; /* events behind commands that somebody waits for: the first `n` are this round's,
-                  the others to be used again */
+    } * events; /* recorded after commands with waiters; the first `nevents` belong to this replay,
+                  the others can be reused */
     unsigned nevents, events_created, capacity;
-    uint32_t current, number; /* the command at hand */
+    uint32_t current, number; /* the current command */
     bool has_waiter;
 };
 
@@ -34,7 +34,7 @@ struct gpu_kernel {
     void *function;
     char *name;
     struct sim_kernel_info info;
-    unsigned dynamic_shared; /* that the driver was told to allow */
+    unsigned dynamic_shared; /* maximum set in the driver */
     struct gpu_kernel *next;
 };
 
@@ -57,7 +57,7 @@ struct backend_gpu {
     struct driver d;
     int device;
     void *context, *stream, *start, *stop;
-    struct gpu_device device_desc; /* of the table, with what the driver says put over it */
+    struct gpu_device device_desc; /* the table's row, overridden by the driver's values */
     struct gpu_info info;
     uint64_t pool, flush_buffer, flush_bytes;
     struct gpu_block *blocks; /* sorted */
@@ -88,7 +88,7 @@ int gpu_check_error(struct backend_gpu *g, int error);
 bool gpu_upload(struct backend_gpu *g, uint64_t to, const void *data, uint64_t bytes);
 int gpu_wait(struct backend_gpu *g);
 
-/* Lets what is queued begin. */
+/* Releases the held queue. */
 void gpu_release_queue(struct backend_gpu *g);
 
 /* gpu_streams.c: where the next command goes; of a round that is queued, in streams as they were

@@ -1,6 +1,5 @@
-/* gpu_launch.c — launches on a real GPU: checked as the runtime would, bracketed by events, or only
- * queued.
- */
+/* gpu_launch.c — launches on a real GPU. Checks a launch as the CUDA runtime would, then times it
+ * by two events, or only queues it. */
 #include "grader/server/gpu_internal.h"
 
 #include <string.h>
@@ -55,10 +54,9 @@ int gpu_check_launch(struct backend *b, const struct backend_launch *l, struct e
             e, WB_cudaErrorInvalidValue,
             "more threads a block than the kernel was compiled for (__launch_bounds__, registers)");
     if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1)
-        return reject_launch(
-            e, WB_cudaErrorNotSupported,
-            "clusters that the launch asks for are not passed on to a GPU here: use "
-            "__cluster_dims__");
+        return reject_launch(e, WB_cudaErrorNotSupported,
+                             "cluster sizes set at the launch are not supported on a GPU here: use "
+                             "__cluster_dims__");
     if ((uint64_t)k->info.static_shared + l->dynamic_shared > d->shared_per_block)
         return reject_launch(e, WB_cudaErrorInvalidValue,
                              "more shared memory a block than the device allows");

@@ -1,5 +1,5 @@
-/* gpu_module.c — modules on a real GPU: PTX out of the fat binary, compiled for the GPU present,
- * and what the PTX says of its kernels' parameters and its variables' first values. */
+/* gpu_module.c — modules on a real GPU: extracts the PTX from the fat binary, compiles it for the
+ * present GPU, and reads kernel parameters and initial values of variables from it. */
 #include "grader/server/gpu_internal.h"
 #include "grader/sim/ptx/ptx.h"
 

@@ -1,8 +1,7 @@
-/* gpu_streams.c — a round in streams: the commands of a recording go into streams of the driver, as
- * they were recorded, so that what overlaps overlaps. Where a command comes after one of another
- * stream, an event is recorded behind that one, and waited for. Where the host had waited, it waits
- * here too, for which the queue has to be let go. Outside of rounds all commands go into one
- * stream. */
+/* gpu_streams.c — issues the commands of a timed replay to driver streams as they were recorded, so
+ * that independent commands overlap. If a command depends on one of another stream, its stream
+ * waits for an event recorded after that one. Where the host waited, it waits here too, which
+ * requires releasing the held queue. Outside timed replays all commands go to one stream. */
 #include "grader/server/gpu_internal.h"
 #include "common/grow.h"
 

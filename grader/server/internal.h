@@ -1,4 +1,4 @@
-/* internal.h — what the parts of the device server share. */
+/* internal.h — types and functions shared by the files of the device server. */
 #pragma once
 #include "grader/server/server.h"
 
@@ -9,7 +9,7 @@ enum {
     MAX_KERNELS = 16384,
     MAX_BUFFERS = 64,
     MAX_UPLOAD_BYTES = 256 << 20,
-    MAX_OUTPUT_BYTES = 4 << 20,      /* of device printf, not asked for */
+    MAX_OUTPUT_BYTES = 4 << 20,      /* of device printf, not requested yet */
     MAX_LOCAL_BYTES = 512 << 10,     /* of a thread, from compute capability 2.0 on */
     DEFAULT_SHARED_LIMIT = 48 << 10, /* shared memory of a block without cudaFuncSetAttribute */
 };
@@ -26,8 +26,8 @@ struct server_kernel {
 };
 
 struct live_allocation {
-    uint64_t address, bytes; /* address: 0 = an empty place */
-    unsigned number;         /* which cudaMalloc it was */
+    uint64_t address, bytes; /* address: 0 = free slot */
+    unsigned number;         /* ordinal of its cudaMalloc */
 };
 
 /* A launch that was answered and has not run yet. */
@@ -67,11 +67,11 @@ struct server {
     double seconds;   /* device time */
     double deadline;
     uint64_t messages;
-    uint32_t client_pid; /* as it says */
+    uint32_t client_pid; /* as reported by the client */
     unsigned launches, allocations;
     struct live_allocation *live_allocations; /* of the client: open addressing, by address */
     unsigned nlive_allocations, live_slots;   /* places: a power of two */
-    uint64_t graph_mailbox; /* where graphs that kernels launch are told; 0 = nowhere yet */
+    uint64_t graph_mailbox; /* mailbox of graphs that kernels launch; 0 = none yet */
     struct pending_launch pending;
     int deferred_error;        /* the first error of messages that were not answered */
     uint64_t *event_ns;        /* WB_MAX_EVENTS of them, or NULL: while grading */
@@ -81,7 +81,7 @@ struct server {
         device_stderr;     /* of device code (printf; failed assertions), not yet asked for */
     bool version_mismatch; /* its last message was the hello of another version */
 
-    bool has_stream_order; /* the order of commands is known: memory.c tells of what they touch */
+    bool has_stream_order; /* The order of commands is known; memory.c checks their accesses. */
 
     bool call_requested; /* the host process asked for a call, with: */
     uint32_t call_request_seq;
@@ -107,7 +107,7 @@ enum server_end_reason server_channel_receive(struct server *s, void *frame, siz
                                               double deadline, int watch);
 bool server_channel_send(struct server *s, const void *frame, size_t size);
 
-/* Says why the present message fails; returns `error`, so that a handler can end with it. */
+/* Records why the current message fails; returns `error`, so that a handler can end with it. */
 int server_refuse(struct server *s, int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -117,8 +117,7 @@ struct server_kernel *server_kernel_at(struct server *s, uint64_t id);
 void server_modules_clear(struct server *s);
 void server_context_clear(struct server *s, bool keep_variables);
 
-/* ---- the time of events (event_clock.c): what a program's device does, from the first event on
- * ---- */
+/* ---- times of events (event_clock.c) ---- */
 
 void server_clock_set_order(struct server *s, const struct wb_req_order *q,
                             struct message_tail tail);

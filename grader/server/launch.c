@@ -1,7 +1,6 @@
-/* launch.c — kernel launches: checked as a CUDA runtime would, then run, or, while recording, only
- * checked. A fault poisons the context: as on a GPU, the launch itself succeeded and every later
- * call returns the error.
- */
+/* launch.c — kernel launches: checks them as a CUDA runtime would, then runs them unless recording.
+ * A fault poisons the context: as on a GPU, the launch itself succeeds and every later call returns
+ * the error. */
 #include "grader/server/internal.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* launch_stats.c — see launch_stats.h. */
+/* launch_stats.c — sums up the launches of one replay; see launch_stats.h. */
 #include "grader/server/launch_stats.h"
 #include "common/file.h"
 #include "common/grow.h"

@@ -1,6 +1,7 @@
-/* launch_stats_wire.c — a tally as bytes of a fixed layout, from the device process to the grader.
- * What is read may be forged: sizes are checked before use, texts end, numbers are numbers. Lines
- * beyond the most that fit are added up under no name, so that lines still add up to the whole. */
+/* launch_stats_wire.c — packs launch statistics into a fixed layout, which the device process sends
+ * to the grader. The bytes may be forged, so the reader checks sizes before use, terminates texts
+ * and rejects non-finite numbers. Lines that don't fit are summed in one line without a name, so
+ * that the lines still add up to the total. */
 #include "grader/server/launch_stats.h"
 #include "grader/server/control.h"
 

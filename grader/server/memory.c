@@ -1,6 +1,6 @@
 /* memory.c — the device server's memory messages. A two-dimensional range is checked as a whole
- * before anything is touched. While grading, device memory flows one way: the client may fill
- * temporaries, it may not look. */
+ * before any access. While grading, the client may fill temporary device memory but must not read
+ * device memory back. */
 #include "grader/server/internal.h"
 #include "grader/server/launch_stats.h"
 
@@ -114,7 +114,8 @@ int server_exec_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *
     *address = s->backend->ops->alloc(s->backend, q->bytes, name);
     if (*address) return add_live(s, *address, q->bytes), 0;
     return server_refuse(s, WB_cudaErrorMemoryAllocation,
-                         "no room for %llu bytes: %llu of %llu bytes of device memory are in use",
+                         "out of device memory: %llu bytes requested, %llu of %llu bytes are in "
+                         "use",
                          (unsigned long long)q->bytes,
                          (unsigned long long)s->backend->ops->memory_used(s->backend),
                          (unsigned long long)s->backend->memory_bytes);
@@ -253,7 +254,7 @@ int server_on_alloc_shared(struct server *s, const struct wb_req_alloc_shared *q
     p->address = s->backend->ops->alloc_shared(s->backend, q->bytes, name);
     if (p->address) return add_live(s, p->address, q->bytes), 0;
     return server_refuse(s, WB_cudaErrorMemoryAllocation,
-                         "no room for %llu bytes: host and device share %llu at most",
+                         "out of shared host memory: %llu bytes requested, the limit is %llu bytes",
                          (unsigned long long)q->bytes, (unsigned long long)s->shared_bytes);
 }
 
@@ -401,10 +402,9 @@ int server_on_fill(struct server *s, const struct wb_req_fill *q, struct message
     (void)tail, (void)p, (void)out;
     int error = check_range(s, "cudaMemset", q->address, q->pitch, q->width, q->rows);
     if (!error && host_buffer_at(s, q->address))
-        error =
-            server_refuse(s, WB_cudaErrorNotPermitted,
-                          "`%s` lies in the host's memory: fill device memory, and copy it there",
-                          host_buffer_at(s, q->address)->name);
+        error = server_refuse(s, WB_cudaErrorNotPermitted,
+                              "`%s` lies in host memory: fill device memory and copy it there",
+                              host_buffer_at(s, q->address)->name);
     if (!error) error = server_exec_fill(s, q);
     if (!error)
         server_clock_device_op(s, server_fill_launch_fraction, (double)q->width * (double)q->rows);
@@ -436,7 +436,7 @@ int server_on_copy(struct server *s, const struct wb_req_copy *q, struct message
     if (!error && host_buffer_at(s, q->from) && host_buffer_at(s, q->to))
         error = server_refuse(
             s, WB_cudaErrorNotPermitted,
-            "both `%s` and `%s` lie in the host's memory: the way goes through the device",
+            "both `%s` and `%s` lie in host memory: copy through device memory instead",
             host_buffer_at(s, q->from)->name, host_buffer_at(s, q->to)->name);
     if (!error && q->to - s->backend->base < s->shared_bytes)
         report_uninitialized(s, q->from, q->from_pitch, q->width, q->rows);

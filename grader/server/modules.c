@@ -1,5 +1,5 @@
 /* modules.c — the device server's modules, kernels and symbols. Handles are table indices plus one;
- * a client that invents one gets cudaErrorInvalidResourceHandle. */
+ * an invented handle returns cudaErrorInvalidResourceHandle. */
 #include "grader/server/internal.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ int server_on_module_load(struct server *s, const struct wb_req_module_load *q,
     void *module = NULL;
     if (!is_allowed_image(s))
         return server_refuse(s, WB_cudaErrorInvalidKernelImage,
-                             "device code that nvcc did not make of this file is not loaded");
+                             "only device code that nvcc compiled from this file can be loaded");
     if (s->recording) /* its variables would lie elsewhere in the replays, which begin with them */
         return server_refuse(
             s, WB_cudaErrorNotPermitted,
@@ -164,7 +164,7 @@ int server_on_kernel_find(struct server *s, const struct wb_req_kernel_find *q,
         if (s->options.on_kernel_found) {
             if (!s->options.on_kernel_found(s->options.user, name, &found))
                 return server_refuse(s, WB_cudaErrorInvalidKernelImage,
-                                     "ptxas said nothing of kernel `%.200s`", name);
+                                     "ptxas reported nothing about kernel `%.200s`", name);
             s->backend->ops->find_kernel(s->backend, s->modules[module].handle, name, &found);
         }
         k = add_kernel(s, module, name, &found);

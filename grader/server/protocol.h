@@ -1,21 +1,21 @@
 /* protocol.h — the messages between the student's process (grader/runtime) and the device server.
  *
- * Theory of operation. One SOCK_SEQPACKET socket, one frame a packet: a header, the message's fixed
- * struct from protocol.def, a tail of variable size. The client asks, the server answers with the
- * same `op` and `seq`; the server never speaks first. (A host process that waits for an entry to
- * call asks `next_call`, and the answer comes when there is one.) Bulk data passes through the
- * window, a memory file that both sides map; the server fixes its size and seals it, so that no
- * client can shrink it under the server's feet. What the window holds may change at any moment: the
- * server copies from it once and looks only at the copy.
+ * Theory of operation. One SOCK_SEQPACKET socket, one frame a packet: a header, the message's
+ * fixed struct from protocol.def, a tail of variable size. The client sends a request, the
+ * server replies with the same `op` and `seq`; the server never sends first. (A host process
+ * requests its next entry by `next_call`, and the reply comes when there is one to call.) Bulk
+ * data passes through the window, a memory file that both sides map; the server fixes its size
+ * and seals it, so that no client can shrink it while the server reads. The client can change
+ * the window at any moment, so the server copies from it once and checks only the copy.
  *
- * A message that the client marks WB_ONE_WAY, of those that the table allows it for, is not
- * answered: what is issued in order is carried out in order, and the client goes on meanwhile. It
- * posts only what it knows to be right; an error all the same is the answer to the next `sync`. A
- * launch is answered when it was checked, before it runs. How far the server has come it tells in a
- * page behind the window, which it writes and never reads.
+ * A message that the client marks WB_ONE_WAY, if the table allows it, gets no reply. The server
+ * executes messages in order while the client proceeds. The client sends only checked messages
+ * this way; the next `sync` returns an error if one fails. The server replies to a launch after
+ * checking it, before it runs. It writes its progress to a page behind the window and never
+ * reads it.
  *
- * The client is untrusted: the server checks every size, handle and range, and answers what makes
- * no sense with an error code. Codes are those of cudaError_t (errors.def). */
+ * The client is untrusted: the server checks every size, handle and range, and answers an
+ * invalid message with an error code. Codes are those of cudaError_t (errors.def). */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -28,8 +28,8 @@ enum {
 
 /* The environment of the client names its descriptors: the connection and the window (grading), or
  * the rendezvous (simgpu run), a datagram socket to which each process sends one end of a
- * connection of its own, as many as there are; the window's descriptor is then the first thing that
- * comes back on it. */
+ * connection of its own, any number of them; the window's descriptor is then the first
+ * reply on it. */
 #define WB_ENV_SOCKET "WARPBOOK_SOCKET"
 #define WB_ENV_WINDOW "WARPBOOK_WINDOW"
 /* Set by the runtime itself, for a second copy of it in the same process: "pid socket window
@@ -40,19 +40,19 @@ enum {
 enum { WB_MAX_STREAMS = 64 };
 
 enum {
-    WB_OUTPUT_PENDING = 1, /* replies: device code has written something: ask for it */
-    WB_ONE_WAY = 2,        /* requests: no answer */
+    WB_OUTPUT_PENDING = 1, /* replies: device code has written output; request it */
+    WB_ONE_WAY = 2,        /* requests: no reply */
 };
 
-/* The page behind the window, whatever the machine's pages are: what comes behind it in the file
- * can be mapped by itself. */
+/* The page behind the window, whatever the machine's pages are: so the rest of the file
+ * can be mapped separately. */
 enum {
     WB_PROGRESS_BYTES = 65536,
     WB_MAX_EVENTS = 1 << 16 /* events whose times the server keeps */
 };
 struct wb_progress {
     _Atomic uint32_t done_seq; /* seq of the last message that was carried out */
-    _Atomic uint32_t error;    /* what poisons the context */
+    _Atomic uint32_t error;    /* error that poisons the context */
     _Atomic uint32_t next_seq; /* the client's own: seqs are drawn here by all copies of the runtime
                                   in a process */
 };
@@ -99,10 +99,10 @@ enum { WB_MAX_ARGS = 64 };
 struct wb_arg {
     uint32_t type, pad;
     uint64_t value;      /* the value's bytes, from the lowest address on */
-    uint64_t host_bytes; /* of a pointer: so many bytes there are pinned memory of the host */
+    uint64_t host_bytes; /* pointers: size in bytes of the pinned host memory there, or 0 */
 };
 
-/* X(id, what it means) */
+/* X(id, meaning) */
 /* clang-format off */
 #define WB_CALL_STATES(X)                                 \
     X(WB_READY, "the object is loaded")                   \
@@ -156,8 +156,8 @@ enum wb_op {
     WB_OP_COUNT
 };
 
-/* What `hello` begins with: a hash of the table above and of the header. Where meanings change and
- * names do not, change the text that it starts from. */
+/* What `hello` begins with: a hash of the table above and of the header. If a meaning changes
+ * without its name, change the initial text "4:". */
 static inline uint32_t wb_version(void) {
     static const char table[] = "4:"
 #define MESSAGE(name, flags, request, reply) #name "(" #request ")(" #reply ")"

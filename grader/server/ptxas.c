@@ -1,5 +1,6 @@
-/* ptxas.c — see ptxas.h. Its answer names what the program chose to name: lines are told by their
- * fixed beginnings, and no PTX identifier holds a space or the end of a line. */
+/* ptxas.c — runs ptxas and parses its output; see ptxas.h. The output contains names chosen by the
+ * program. The parser is safe from them: it recognizes lines by fixed prefixes, and no PTX
+ * identifier holds a space or a newline. */
 #include "grader/server/ptxas.h"
 #include "common/buf.h"
 #include "common/file.h"
@@ -146,7 +147,7 @@ struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool is
     buf_clear(&r->output);
     r->input_fd = make_memory_file(text, n), r->output_fd = make_memory_file("", 0);
     if (r->input_fd < 0 || r->output_fd < 0)
-        err_set(&r->error, ERR_SYSTEM, "no memory file: %s", strerror(errno));
+        err_set(&r->error, ERR_SYSTEM, "cannot create a memory file: %s", strerror(errno));
     else spawn_ptxas(r, ptxas, arch, suffix, is_relocatable);
     return r;
 }

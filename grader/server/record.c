@@ -1,10 +1,9 @@
-/* record.c — recordings: the messages that an entry issued and that were carried out, kept as they
- * came, with the data that went with them; and their replay, without the client, through the same
- * functions that served it.
+/* record.c — recordings: stores the executed messages of an entry, in order and with their data,
+ * and replays them without the client through the same functions that served it.
  *
- * Why a replay meets the same addresses: a device that was reset gives the same addresses for the
- * same calls. The exercise's own buffers are allocated first, then each replay repeats the entry's
- * allocations and compares. */
+ * A replay gets the same addresses because a reset device returns the same addresses for the same
+ * calls. The exercise's own buffers are allocated first; then each replay repeats the entry's
+ * allocations and compares the addresses. */
 #include "common/grow.h"
 #include "grader/server/internal.h"
 
@@ -118,7 +117,7 @@ static bool allocate_problem_buffers(struct server *s, bool must_match, bool kee
         uint64_t address =
             (b->is_host_memory ? ops->alloc_host : ops->alloc_pages)(s->backend, b->bytes, b->name);
         if (!address)
-            return err_set(e, ERR_LIMIT, "the device has no room for `%s` of %llu bytes", b->name,
+            return err_set(e, ERR_LIMIT, "out of device memory for `%s` of %llu bytes", b->name,
                            (unsigned long long)b->bytes);
         if (must_match && address != b->address)
             return err_set(e, ERR_INTERNAL, "device server: `%s` moved from 0x%llx to 0x%llx",

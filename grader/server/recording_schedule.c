@@ -1,5 +1,5 @@
-/* recording_schedule.c — a recording as commands of streams, and how long they take together
- * (grader/sim/timing/timeline.h). */
+/* recording_schedule.c — converts a recording to commands of streams and computes their total time
+ * (grader/sim/timing/timeline.h). launch_stats.c calls it. */
 #include "common/grow.h"
 #include "grader/server/internal.h"
 #include "grader/server/launch_stats.h"

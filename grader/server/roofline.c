@@ -1,7 +1,7 @@
-/* roofline.c — see roofline.h. The kernels are PTX, so that nothing needs a compiler: the copy
- * moves 16 bytes a thread and step over more than any L2 holds; the FMA kernel keeps sixteen chains
- * in every thread of a full device. Best of several runs: a ceiling is what the device can do, not
- * what it does on average. */
+/* roofline.c — measures a GPU's ceilings; see roofline.h. The kernels are PTX, so no compiler is
+ * needed. The copy kernel moves 16 bytes per thread and step, over more memory than any L2 holds.
+ * The FMA kernel runs sixteen independent chains in every thread of a full device. The best of
+ * several runs counts, because a ceiling is the maximum, not the average. */
 #include "grader/server/roofline.h"
 #include "common/buf.h"
 #include "grader/server/backend_gpu.h"

@@ -1,5 +1,5 @@
-/* server.c — the device server's loop: receives a frame, checks its shape, hands it to the
- * message's handler, answers. The handlers are in memory.c, modules.c and launch.c; recordings in
+/* server.c — the device server's loop: receives a frame, checks its sizes, calls the message's
+ * handler and sends the reply. The handlers are in memory.c, modules.c and launch.c; recordings in
  * record.c. */
 #include "grader/server/internal.h"
 

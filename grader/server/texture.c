@@ -1,5 +1,5 @@
-/* texture.c — texture and surface objects: what a client says of one is checked, then the device
- * makes it. */
+/* texture.c — texture and surface objects: checks the description from the client, then creates
+ * the object on the device. */
 #include "grader/server/internal.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ int server_on_texture_create(struct server *s, const struct wb_req_texture_creat
             "textures and surfaces are not part of exercises: pass pointers to the kernel");
     if (!s->backend->ops->texture_create)
         return server_refuse(s, WB_cudaErrorNotSupported,
-                             "textures and surfaces are not passed on to a GPU here");
+                             "textures and surfaces are not supported on a GPU here");
     if (!required_bytes ||
         !s->backend->ops->find_allocation(s->backend, q->address, &start, &bytes) ||
         required_bytes > bytes - (q->address - start))

@@ -19,9 +19,9 @@ struct gpu_device {
     double launch_seconds;
     /* Updates of one word a second: of integers; additions of floats. */
     double atomic_rate, atomic_float_rate;
-    /* The bus to the host. Bytes a second: one way; both ways together. Seconds: overhead of a copy;
-     * from a command's end to the start of its successor on another engine; from the end of what the
-     * host waits for to its next command. */
+    /* The bus to the host. Bytes a second: one way; both ways together. Seconds: overhead of a
+     * copy; from a command's end to the start of its successor on another engine; from the end of
+     * what the host waits for to its next command. */
     double bus_rate, bus_bidirectional_rate, copy_overhead_seconds, engine_switch_seconds,
         host_sync_seconds;
     const char *spec_sources; /* one letter for each figure, see devices.def */
@@ -38,13 +38,15 @@ struct device_spec {
 /* Gets the i-th figure; returns false after the last. */
 bool device_spec(const struct gpu_device *d, unsigned i, struct device_spec *out);
 
-/* Returns true if the figure whose name begins with `spec_name` is assumed, for want of a source. */
+/* Returns true if the figure whose name begins with `spec_name` is assumed, for want of a source.
+ */
 bool device_spec_is_assumed(const struct gpu_device *d, const char *spec_name);
 
-/* Returns the number of blocks that fit on one SM; `limit` (may be NULL) gets the limiter's name. */
+/* Returns the number of blocks that fit on one SM; `limit` (may be NULL) gets the limiter's name.
+ */
 unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers,
                               unsigned shared_bytes, const char **limit);
 
-/* Returns the cycles that one of an SM's four quarters takes for an mma of 16 x 8 x 16 halves, or of
- * as many bits of another type. */
+/* Returns the cycles that one of an SM's four quarters takes for an mma of 16 x 8 x 16 halves, or
+ * of as many bits of another type. */
 double device_mma_cycles(const struct gpu_device *d);

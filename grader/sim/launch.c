@@ -44,7 +44,8 @@ static void run_device_launch(struct sim *s, const struct device_launch *p,
     enum sim_status copy_status = p->src ? sim_copy(s, p->dst, p->src, p->copy_bytes)
                                          : sim_fill(s, p->dst, p->fill_value, p->copy_bytes);
     if (copy_status != SIM_OK)
-        out->fault = SIM_FAULT_USE_AFTER_FREE; /* the kernel checked the range when it issued the copy */
+        out->fault =
+            SIM_FAULT_USE_AFTER_FREE; /* the kernel checked the range when it issued the copy */
 }
 
 /* Runs and frees the launches of a list, each with the launches of its own kernels. After a fault

@@ -1,4 +1,5 @@
-/* sim.c — the functions of sim.h: options, memory, modules, launch checks. launch.c has the rest. */
+/* sim.c — the functions of sim.h: options, memory, modules, launch checks. launch.c has the rest.
+ */
 #include "grader/sim/sim.h"
 #include "grader/sim/code/cluster.h"
 #include "grader/sim/core/device_launch.h"
@@ -200,8 +201,8 @@ static void release_vars(struct sim *s, struct sim_module *m) {
     }
 }
 
-/* Returns true for NVIDIA's device runtime library, which nvcc links to every program with relocatable
- * device code. core/device_launch.c replaces it. */
+/* Returns true for NVIDIA's device runtime library, which nvcc links to every program with
+ * relocatable device code. core/device_launch.c replaces it. */
 static bool is_device_runtime(const struct ptx_module *m) {
     return ptx_module_func(m, "cnpGetLastError") || ptx_module_func(m, "cnpLaunchDevice");
 }

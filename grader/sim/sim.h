@@ -91,10 +91,10 @@ struct sim_options {
     bool sanitize;             /* check initialization and races; bounds are always checked */
     bool adversarial_schedule; /* split warps after divergence as hardware may */
     bool reverse_block_order;  /* see sim_set_reverse_block_order */
-    bool strict_order; /* a value that a block passes on orders only what a fence precedes */
-    bool ptx_counters; /* count what PTX says, not what ptxas merges: docs/counters.md */
-    uint64_t memory_limit;       /* device memory in bytes; 0 = the device's own size */
-    uint64_t heap_bytes;         /* for device malloc; 0 = 8 MiB, as on a GPU */
+    bool strict_order;     /* a value that a block passes on orders only what a fence precedes */
+    bool ptx_counters;     /* count what PTX says, not what ptxas merges: docs/counters.md */
+    uint64_t memory_limit; /* device memory in bytes; 0 = the device's own size */
+    uint64_t heap_bytes;   /* for device malloc; 0 = 8 MiB, as on a GPU */
     uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
     double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */
     uint64_t sample_warps;       /* see sim_set_sample */
@@ -121,13 +121,13 @@ void sim_free_all(struct sim *s);
 #define SIM_HOST_SHARED_BYTES (48ull << 29) /* from SIM_BASE on: shared by host and device */
 /* Limit of the device heap. The gap before device memory holds twice as much. */
 #define SIM_MAX_HEAP_BYTES (4ull << 30)
-#define SIM_DEVICE_BASE (SIM_BASE + (64ull << 29)) /* device memory proper */
+#define SIM_DEVICE_BASE    (SIM_BASE + (64ull << 29)) /* device memory proper */
 
 enum sim_status { SIM_OK, SIM_BAD_ADDRESS };
 
 /* Returns the address of new, uninitialized memory; 0 = out of memory. Zero bytes are allowed and
- * give a unique address. Reports use the name (copied, may be NULL). Addresses are 512-byte aligned,
- * with a redzone between allocations. */
+ * give a unique address. Reports use the name (copied, may be NULL). Addresses are 512-byte
+ * aligned, with a redzone between allocations. */
 uint64_t sim_alloc(struct sim *s, uint64_t bytes, const char *name);
 /* The name of an allocation that kernels may write by cudaGraphSetConditional. */
 #define SIM_GRAPH_CONDITION_NAME "condition of a graph"
@@ -199,8 +199,8 @@ bool sim_texture_destroy(struct sim *s, uint64_t handle);
 
 /* ---- modules ---- */
 
-/* Parses, decodes and loads a PTX module, and allocates its variables in device memory. Returns NULL
- * with an error that names what is not implemented: instruction, source line, kernel. */
+/* Parses, decodes and loads a PTX module, and allocates its variables in device memory. Returns
+ * NULL with an error that names what is not implemented: instruction, source line, kernel. */
 struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err *e);
 /* Loads several texts as one module, linked. */
 struct sim_ptx_text {
@@ -405,16 +405,16 @@ struct sim_strided_range {
  * access and must outlive the report. */
 bool sim_check_host_access(struct sim *s, const char *description,
                            const struct sim_strided_range *r, struct sim_report *out);
-/* Affects kernels whose blocks may read each other's writes. If on, several blocks start at once and
- * later ones run first. If off, each block runs to its end, unless it waits, before the next starts;
- * kernels that rely on that order then give right results. */
+/* Affects kernels whose blocks may read each other's writes. If on, several blocks start at once
+ * and later ones run first. If off, each block runs to its end, unless it waits, before the next
+ * starts; kernels that rely on that order then give right results. */
 void sim_set_reverse_block_order(struct sim *s, bool on);
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
 /* From this call on, launches (also those by kernels) share one budget of warp instructions. Each
  * call restores the full budget. */
 void sim_begin_shared_budget(struct sim *s);
-/* Launches of more than `warps` warps run only a sample of their blocks, spread evenly over the grid:
- * counters are scaled up to the full grid, outputs are incomplete. Launches whose blocks may read
- * each other's writes always run in full. 0 = no sampling. The key decides which blocks run, and
- * which ones the time model samples. */
+/* Launches of more than `warps` warps run only a sample of their blocks, spread evenly over the
+ * grid: counters are scaled up to the full grid, outputs are incomplete. Launches whose blocks may
+ * read each other's writes always run in full. 0 = no sampling. The key decides which blocks run,
+ * and which ones the time model samples. */
 void sim_set_sample(struct sim *s, uint64_t warps, uint64_t key);

@@ -1,5 +1,5 @@
-/* counters.c — counters of a run, as text or JSON (docs/json.md has the keys). A line's counters
- * add up to the launch's. */
+/* counters.c — writes the counters of a run as text or JSON (docs/json.md lists the keys) and
+ * prints its reports. run.c calls it. The counters of all source lines add up to the launch's. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/quote.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SOURCE_BYTES = 4 << 20 /* bytes of a file that reports quote */ };
+enum { MAX_SOURCE_BYTES = 4 << 20 /* of a source file that reports quote */ };
 
 struct counter_log {
     enum counter_format format;
@@ -72,7 +72,7 @@ static json_t *launch_json(const struct server_launch *l) {
 
 /* ---- text ---- */
 
-/* The figures that a line is judged by; the JSON has them all. */
+/* The counters shown for each source line; the JSON output has all of them. */
 static const struct {
     const char *name;
     size_t offset;
@@ -138,7 +138,7 @@ void counter_log_finish(struct counter_log *log, FILE *out) {
 struct report_group {
     char *kernel;
     enum sim_fault fault;
-    uint64_t suppressed_count, suppressed_launches; /* not shown, and in how many launches */
+    uint64_t suppressed_count, suppressed_launches; /* reports not printed; their launches */
 };
 
 struct report_log {
@@ -161,7 +161,7 @@ static struct report_group *find_group(struct report_log *log, const char *kerne
 static void print_report(struct report_log *log, const char *kernel, const struct sim_report *r) {
     struct report_group *s = find_group(log, kernel, r->fault);
     if (r->fault == SIM_NOTE_EARLY_EXIT)
-        return; /* only to explain a wrong result, of which simgpu knows nothing */
+        return; /* The note explains a wrong result, and simgpu does not check results. */
     if (s) {
         s->suppressed_count += r->count;
         s->suppressed_launches++;

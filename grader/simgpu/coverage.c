@@ -1,7 +1,7 @@
-/* coverage.c — `simgpu coverage`: which instructions are there. Without a file it lists the rows of
- * the table; with a list of opcodes ("ld.global.v4.f32"), one a line, it answers yes or no for each
- * by loading a kernel that holds that one instruction, so that the answer is the decoder's own.
- * --markdown writes docs/ptx-coverage.md. */
+/* coverage.c — `simgpu coverage`: lists the supported PTX instructions. Without a file it prints
+ * the rows of the instruction table. With a file of opcodes ("ld.global.v4.f32"), one per line, it
+ * prints yes or no for each: it loads a kernel with that one instruction, so the decoder itself
+ * decides. --markdown writes docs/ptx-coverage.md. */
 #include "common/file.h"
 #include "grader/sim/code/decode.h"
 #include "grader/simgpu/tools.h"
@@ -13,7 +13,7 @@
 /* ---- operands for an opcode ----
  *
  * A template names operands by letter: V a value of the last type (in braces for .v2 and so on), P
- * a predicate, H, R, Q, O registers of 16, 32, 64, 128 bits; anything else stands as it is. The
+ * a predicate, H, R, Q, O registers of 16, 32, 64, 128 bits; other characters are copied. The
  * longest matching prefix wins. */
 static const struct {
     const char *prefix, *operands;
@@ -212,7 +212,7 @@ static void add_template(struct buf *b, const char *opcode, const char *operands
     if (decode_opcode_has(opcode, "cas")) buf_puts(b, ", "), add_value(b, opcode, &next);
 }
 
-/* The predicate that a comparison is combined with. */
+/* Appends the predicate that a comparison is combined with. */
 static void add_combine_predicate(struct buf *b, const char *opcode) {
     if (decode_opcode_has(opcode, "and") || decode_opcode_has(opcode, "or") ||
         decode_opcode_has(opcode, "xor"))
@@ -250,7 +250,7 @@ static void add_set_operands(struct buf *b, const char *opcode) {
     add_combine_predicate(b, opcode);
 }
 
-/* A module of one kernel that holds the instruction. */
+/* Writes a module whose only kernel holds the instruction. */
 static void write_module(const char *opcode, struct buf *b) {
     unsigned dropped;
     struct buf matrix = {0};
@@ -282,7 +282,7 @@ bool coverage_supports(struct sim *s, const char *opcode, struct err *e) {
     return m != NULL;
 }
 
-/* ---- the verb ---- */
+/* ---- the command ---- */
 
 static int check_opcodes(const char *path) {
     struct err e = {0};
@@ -330,10 +330,9 @@ void coverage_markdown(struct buf *b) {
     buf_printf(b,
                "# PTX coverage\n\nThe %u rows of the simulator's instruction table, written by "
                "`build/simgpu coverage "
-               "--markdown`. Names hold "
-               "no modifiers that a row takes besides; those stand in the second column. "
+               "--markdown`. The second column lists further modifiers that a row accepts. "
                "`build/simgpu coverage FILE` "
-               "says for a list of opcodes which of them the simulator runs.\n\n"
+               "shows for a list of opcodes which of them the simulator runs.\n\n"
                "| instruction | also | unit | what it does, for one lane |\n|---|---|---|---|\n",
                insn_opcode_count);
     for (unsigned i = 0; i < insn_opcode_count; i++) {

@@ -1,5 +1,5 @@
-/* disasm.c — `simgpu disasm FILE [KERNEL]`: device code as the simulator decodes it, with the lines
- * it came from.
+/* disasm.c — `simgpu disasm FILE [KERNEL]`: prints device code as the simulator decodes it, with
+ * its source lines.
  *
  * FILE is PTX text, or a program or shared object that nvcc built, in which the fat binary is found
  * by its magic. An op is shown with its segment's place, its row's name, where its operands lie (r
@@ -128,7 +128,7 @@ static bool print_fatbins(struct sim *s, const struct buf *file, const char *ker
     }
     if (!any && !e->kind)
         err_set(e, ERR_INPUT,
-                "no device code in it: neither PTX text nor an object that nvcc built with PTX");
+                "no device code: neither PTX text nor an object that nvcc built with PTX");
     return any;
 }
 

@@ -1,6 +1,7 @@
-/* listener.c — where the processes of a run come for a device. All inherit one datagram socket; a
- * process that wants a device makes a socket pair and sends one end here. So each has a connection,
- * a server and a device of its own, as each process on a GPU has a context of its own. */
+/* listener.c — accepts the processes of a run that request a device; run.c calls it. All processes
+ * inherit one datagram socket. To request a device, a process creates a socket pair and sends one
+ * end here. Each process thus has its own connection, server and device, as each process on a GPU
+ * has its own context. */
 #include "grader/simgpu/simgpu.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ enum { MAX_CONNECTIONS = 64 };
 struct connection {
     struct listener *listener;
     pthread_t thread;
-    struct server *server; /* NULL = it has ended */
+    struct server *server; /* NULL = ended */
     bool used;
 };
 
@@ -72,7 +73,7 @@ static struct connection *find_free_slot(struct listener *r) {
     return found;
 }
 
-/* Takes the connection over. */
+/* Takes ownership of the connection `fd`. */
 static void start_connection(struct listener *r, int fd) {
     struct connection *c = find_free_slot(r);
     struct server *s = c ? r->on_connect(r->user, fd) : NULL;
@@ -84,7 +85,7 @@ static void start_connection(struct listener *r, int fd) {
     if (pthread_create(&c->thread, NULL, serve, c)) die("simgpu: cannot create a thread");
 }
 
-/* The descriptor that a datagram carries, -1 = none. Surplus ones are closed. */
+/* Returns the socket that a datagram carries, -1 = none. Closes other descriptors. */
 static int receive_connection(int fd) {
     union {
         struct cmsghdr header;

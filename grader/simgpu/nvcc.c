@@ -1,6 +1,6 @@
-/* nvcc.c — `simgpu nvcc ARGS…`: the real nvcc with the arguments given, our runtime in place of
- * NVIDIA's, line numbers, and PTX for compute_90 unless another architecture was asked for; beside
- * machine code that is asked for alone, its PTX. */
+/* nvcc.c — `simgpu nvcc ARGS…`: runs the real nvcc with the given arguments, our runtime instead
+ * of NVIDIA's, -lineinfo, and PTX for compute_90 unless the arguments name an architecture. If they
+ * request machine code only, adds the PTX that it is made from, since the simulator runs PTX. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/processor.h"
@@ -16,7 +16,7 @@ static bool starts_with(const char *s, const char *prefix) {
     return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* An option given as "-name value", "-name=value" or "--name value". */
+/* Returns true if `arg` is the option `name`: "-name value", "-name=value" or "--name value". */
 static bool is_option(const char *arg, const char *name, bool *has_value) {
     if (*arg++ != '-') return false;
     if (*arg == '-') arg++;
@@ -35,7 +35,7 @@ static bool any_option(const char *arg, const char *const *names) {
 
 static const char *const architecture_options[] = {"arch", "gpu-architecture", "code", "gpu-code",
                                                    NULL};
-/* Steps that end before the host linker, which an archive would confuse. */
+/* With these options nvcc does not reach the host linker, and our archive would confuse it. */
 static const char *const no_link_options[] = {"c",
                                               "compile",
                                               "ptx",
@@ -68,13 +68,13 @@ struct nvcc_command {
     bool has_architecture, needs_link, relocatable;
 };
 
-/* Our library is the runtime and the driver API. */
+/* Returns true for the libraries that ours replaces: it holds the runtime and the driver API. */
 static bool is_runtime_library(const char *arg) {
     return starts_with(arg, "-lcudart") || !strcmp(arg, "-lcuda");
 }
 
-/* NVIDIA's libraries for the host hold their kernels as machine code, and bring a runtime of their
- * own. */
+/* Warns about NVIDIA's host libraries: they hold kernels only as machine code and bring their own
+ * runtime. */
 static void warn_machine_code_only(const char *arg) {
     static const char *const libraries[] = {"cublas",   "cublasLt", "cufft",  "cufftw", "curand",
                                             "cusolver", "cusparse", "cudnn",  "nccl",   "nppc",
@@ -82,14 +82,14 @@ static void warn_machine_code_only(const char *arg) {
     for (const char *const *l = libraries; *l && starts_with(arg, "-l"); l++)
         if (!strcmp(arg + 2, *l))
             fprintf(stderr,
-                    "simgpu nvcc: lib%s carries machine code only, which the simulated device "
+                    "simgpu nvcc: lib%s contains only machine code, which the simulated device "
                     "cannot run: its calls will "
                     "fail. Kernels of your own, CUB, Thrust and cuRAND's device functions "
                     "(curand_kernel.h) run.\n",
                     *l);
 }
 
-/* An object or archive whose device code refers to other files: it has a section for that. */
+/* Returns true for an object or archive with relocatable device code, which has its own section. */
 static bool is_relocatable(const char *arg) {
     static const char section[] = "__nv_relfatbin";
     size_t n = strlen(arg);
@@ -103,8 +103,8 @@ static bool is_relocatable(const char *arg) {
     return found;
 }
 
-/* "arch=compute_90a,code=sm_90a", with the PTX that the machine code is made of: the simulator runs
- * nothing else. */
+/* Returns a -gencode value such as "arch=compute_90a,code=sm_90a" with the PTX added to the code
+ * list, because the simulator runs only PTX. */
 static char *add_ptx_target(char *value) {
     char *arch = strstr(value, "arch=compute_"), *code = strstr(value, "code="), *extended = NULL;
     if (!arch || !code || strstr(code, "compute_")) return value;
@@ -116,7 +116,7 @@ static char *add_ptx_target(char *value) {
     return extended;
 }
 
-/* Whether argv[*i] is an option that asks for code, which is then in `c`. */
+/* Returns true if argv[*i] is -gencode; then copies it and its value to `c`. */
 static bool copy_gencode(struct nvcc_command *c, int argc, char **argv, int *i) {
     static const char *const generate[] = {"gencode", "generate-code", NULL};
     if (!any_option(argv[*i], generate)) return false;
@@ -132,7 +132,7 @@ static void copy_arguments(struct nvcc_command *c, int argc, char **argv) {
         bool has_value;
         if (is_option(argv[i], "cudart", &has_value)) {
             if (!has_value) i++;
-            continue; /* ours it is */
+            continue; /* We always link our own runtime. */
         }
         if (is_runtime_library(argv[i])) continue;
         if (copy_gencode(c, argc, argv, &i)) continue;
@@ -146,7 +146,7 @@ static void copy_arguments(struct nvcc_command *c, int argc, char **argv) {
     }
 }
 
-/* nvcc's device linker wants machine code; our own links the PTX beside it. */
+/* nvcc's device linker requires machine code; our runtime links the PTX instead. */
 static char whole_program_arch[] = "arch=compute_90,code=compute_90",
             relocatable_arch[] = "arch=compute_90,code=[sm_90,compute_90]";
 
@@ -158,8 +158,8 @@ static void build_command(struct nvcc_command *c, char *nvcc, char *library, int
     for (unsigned i = 0; processor_options[i]; i++) c->argv[c->argc++] = processor_options[i];
     copy_arguments(c, argc, argv);
     for (unsigned i = 0; i < 3; i++) c->argv[c->argc++] = default_options[i];
-    /* Without a runtime nvcc links no device code. Ours comes first and has every call, so that
-     * nothing of the other is taken. */
+    /* With -cudart none, nvcc links no device code. Our library precedes NVIDIA's and defines every
+     * call, so the linker takes nothing from NVIDIA's. */
     if (c->relocatable) c->argv[c->argc - 1] = "static";
     if (!c->has_architecture) {
         c->argv[c->argc++] = "-gencode";
@@ -175,7 +175,7 @@ int simgpu_nvcc(int argc, char **argv) {
                              .needs_link = true};
     bool ok = paths_cuda_toolkit(toolkit, &e) && path_join(nvcc, sizeof nvcc, toolkit, "bin/nvcc");
     if (ok && !file_exists(paths_component("libwbcudart.a", library)))
-        ok = err_set(&e, ERR_SYSTEM, "%s is missing", library);
+        ok = err_set(&e, ERR_SYSTEM, "%s is missing: run `make`", library);
     if (ok) {
         build_command(&c, nvcc, library, argc, argv);
         execv(nvcc, c.argv);

@@ -1,11 +1,10 @@
-/* pictures.c — `simgpu run --pictures FOLDER`: what a warp's lanes ask for, drawn where the source
- * asks for it. A line that ends in
+/* pictures.c — `simgpu run --pictures FOLDER`: draws the access patterns of marked source lines.
+ * run.c calls it. For a line that ends in
  *
  *     // picture: NAME load
  *
- * (or store, or atomic) gives the costliest access of that kind to FOLDER/NAME.svg; lines with the
- * same name stand below each other, in the order of the source. The same run draws the same bytes.
- */
+ * (or store, or atomic) the costliest access of that kind is drawn in FOLDER/NAME.svg. Lines with
+ * the same name share a picture, in the order of the source. Equal runs write equal bytes. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
@@ -37,7 +36,7 @@ static bool parse_access_kind(const char *word, enum sim_access_kind *kind) {
     return false;
 }
 
-/* The source without the mark and the blanks around it. */
+/* Stores the source line without the marker and the blanks around it. */
 static void set_source_line(struct picture_request *w, const char *line, const char *end) {
     while (line < end && strchr(" \t", *line)) line++;
     while (end > line && strchr(" \t", end[-1])) end--;
@@ -51,7 +50,7 @@ static bool parse_request(struct picture_requests *requests, const char *file, u
     if (sscanf(at + strlen(marker), "%40[a-z0-9-] %7[a-z]", w.name, word) != 2 ||
         !parse_access_kind(word, &w.kind))
         return err_set(e, ERR_INPUT,
-                       "%s:%u: after `%s` come a name (a-z, 0-9, -) and load, store or atomic",
+                       "%s:%u: expected a name (a-z, 0-9, -) and load, store or atomic after `%s`",
                        w.file, line_number, marker);
     set_source_line(&w, line, at);
     GROW(requests->items, requests->n + 1, requests->capacity, 8);
@@ -96,7 +95,7 @@ static bool write_picture(const struct page_panel *panels, unsigned n, const cha
     return ok;
 }
 
-/* All wishes of the name of the first one. */
+/* Draws all requests that have the same name as `first` into one picture. */
 static bool draw_picture(const struct launch_stats *t, const struct picture_requests *requests,
                          const struct picture_request *first, const char *folder, struct err *e) {
     struct sim_access at[MAX_PANELS];
@@ -108,8 +107,8 @@ static bool draw_picture(const struct launch_stats *t, const struct picture_requ
         if (strcmp(w->name, first->name) != 0) continue;
         const struct launch_stats_access *a = find_access(t, w);
         if (!a)
-            ok = err_set(e, ERR_INPUT, "%s:%u: no launch did what is to be drawn there", w->file,
-                         w->line_number);
+            ok = err_set(e, ERR_INPUT, "%s:%u: no launch made the requested access on this line",
+                         w->file, w->line_number);
         else if (n == MAX_PANELS)
             ok = err_set(e, ERR_INPUT, "%s: more than %d accesses in one picture", w->name,
                          MAX_PANELS);
@@ -139,7 +138,8 @@ bool simgpu_page_pictures(const struct simgpu_page *p, const char *folder, struc
         ok = parse_source(&requests, path, e);
     if (ok && !requests.n)
         ok = err_set(e, ERR_INPUT,
-                     "no line of a launched kernel's file asks for a picture: %sNAME load", marker);
+                     "no source line of a launched kernel requests a picture: add %sNAME load",
+                     marker);
     for (const struct picture_request *w = requests.items; ok && w < requests.items + requests.n;
          w++)
         if (!is_drawn(&requests, w))

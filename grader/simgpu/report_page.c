@@ -1,5 +1,5 @@
-/* write_report_page.c — `simgpu run --report F.html`: what the launches of a run added up to, as a
- * page that stands alone. */
+/* report_page.c — `simgpu run --report F.html`: writes the launch statistics of a run as one
+ * self-contained page. run.c calls it. */
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
@@ -16,7 +16,7 @@ struct simgpu_page {
     const struct gpu_device *device;
     const char *program;
     struct launch_stats stats;
-    char *paths[MAX_FILES]; /* of source files, as nvcc wrote them */
+    char *paths[MAX_FILES]; /* source files, as the line table names them */
     unsigned npaths;
 };
 
@@ -81,8 +81,8 @@ static void put_stall_bars(const struct launch_stats *t, struct buf *out) {
         for (unsigned k = 0; k < SIM_STALL_COUNT; k++)
             bar.parts[k + 1] += t->lines[i].stall_seconds[k];
     buf_puts(out, "<figure>");
-    page_stacked_bars("Time by what warps wait for", &bar, 1, names, out);
-    buf_puts(out, "<figcaption>The modelled time, by what warps wait for.</figcaption></figure>\n");
+    page_stacked_bars("Time by stall reason", &bar, 1, names, out);
+    buf_puts(out, "<figcaption>The modelled time, by stall reason.</figcaption></figure>\n");
 }
 
 struct sim_access simgpu_to_sim_access(const struct launch_stats_access *t) {
@@ -114,19 +114,18 @@ static void put_access_figure(const struct launch_stats_access *t, struct buf *o
         html_escape_text(t->file, out);
     buf_printf(out, ":%u, %s memory, %s of %u bytes: %u %s</figcaption></figure>\n", t->line,
                t->shared ? "shared" : "global", access_names[t->kind], t->bytes, t->cost,
-               t->kind == SIM_ACCESS_ATOMIC ? "in turn"
-               : t->shared                  ? (t->cost == 1 ? "pass" : "passes")
+               t->kind == SIM_ACCESS_ATOMIC ? "serialized"
+               : t->shared                  ? (t->cost == 1 ? "wavefront" : "wavefronts")
                                             : (t->cost == 1 ? "sector" : "sectors"));
 }
 
-/* The most wasteful lines, of shared and of global memory. */
+/* Draws the costliest accesses to shared and to global memory. */
 static void put_access_figures(struct launch_stats *t, struct buf *out) {
     enum { MAX_FIGURES = 6 };
     if (!t->naccesses) return;
     qsort(t->accesses, t->naccesses, sizeof *t->accesses, compare_waste);
-    buf_puts(out, "<h2>What the lanes of a warp ask for</h2>\n<p>The most wasteful lines; lanes "
-                  "from 0 (light) to 31 "
-                  "(dark).</p>\n");
+    buf_puts(out, "<h2>Memory access patterns</h2>\n<p>The costliest accesses of a warp. Colour "
+                  "shows the lane, from 0 (light) to 31 (dark).</p>\n");
     for (unsigned shared = 0; shared < 2; shared++) {
         buf_puts(out, "<div class=\"row\">\n");
         for (unsigned i = 0, n = 0; i < t->naccesses && n < MAX_FIGURES; i++)
@@ -199,7 +198,7 @@ static const struct launch_stats_line *find_line(const struct launch_stats *t, c
     return NULL;
 }
 
-/* The toolkit's own headers are nobody's to change. */
+/* Omits the toolkit's own headers, which the user cannot change. */
 static void put_source_table(const struct launch_stats *t, const char *path,
                              const struct line_totals *totals, struct buf *out) {
     struct buf text = {0};
@@ -212,7 +211,8 @@ static void put_source_table(const struct launch_stats *t, const char *path,
     buf_puts(out,
              "<div class=\"scroll\"><table class=\"src\"><tr><th></th><th class=\"n\">time</th><th "
              "class=\"n\">instr.</th>"
-             "<th class=\"n\">sectors</th><th class=\"n\">passes</th><th>% of all</th></tr>\n");
+             "<th class=\"n\">sectors</th><th class=\"n\">wavefronts</th>"
+             "<th>% of total</th></tr>\n");
     unsigned n = 1;
     for (const char *s = buf_str(&text); *s && n < 4000; n++) {
         size_t size = strcspn(s, "\n");

@@ -1,5 +1,6 @@
 /* run.c — `simgpu run [options] PROGRAM ARGS…`: starts the program with a connection to a device
- * server in this process, serves it, and ends as the program ended. */
+ * server in this process, serves it, and exits with the program's status or signal. main.c calls
+ * it. Also holds `simgpu devices`. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/system_info.h"
@@ -38,47 +39,46 @@ struct run_options {
 struct run {
     const struct run_options *options;
     const struct gpu_device *device;
-    pthread_mutex_t lock; /* several processes report */
+    pthread_mutex_t lock; /* Several connections report at the same time. */
     struct counter_log *counters;
     struct simgpu_page *page;
     struct report_log *reports;
     const char *program;
-    char ptxas[4200], cache[4200];  /* empty: there is none */
-    bool reported_estimates;        /* it was said that registers are guessed */
-    struct sass_insn *machine_code; /* of --machine-code */
+    char ptxas[4200], cache[4200];  /* paths; empty = none */
+    bool reported_estimates;        /* We have warned that registers are estimates. */
+    struct sass_insn *machine_code; /* from --machine-code */
     uint32_t nmachine_code;
     pid_t pid;                  /* of the program */
-    struct buf time_line;       /* --time: the last line, */
-    unsigned time_line_repeats; /* …and how many launches it stands for that were not said yet */
-    bool connected, version_mismatch;    /* a process asked for a device; one that was built with
-                                            another version */
-    _Atomic bool memory_exceeded, ended; /* it took more memory than it may; it is over */
+    struct buf time_line;       /* the last line of --time */
+    unsigned time_line_repeats; /* launches that time_line stands for, not printed yet */
+    bool connected;             /* A process has requested a device. */
+    bool version_mismatch;      /* A process uses another version of the runtime library. */
+    _Atomic bool memory_exceeded, ended; /* The program hit --memory; the program has ended. */
 };
 
 static const char usage[] =
     "usage: simgpu run [options] PROGRAM ARGS...\n"
-    "  --device NAME           the device to simulate (simgpu devices lists them; h200)\n"
-    "  --time                  the modelled time of each kernel, and what limits it\n"
-    "  --machine-code FILE     with --time: what nvdisasm lists of the program's one CUDA file "
+    "  --device NAME           the device to simulate (default: h200; see `simgpu devices`)\n"
+    "  --time                  print each kernel's modelled time and what limits it\n"
+    "  --machine-code FILE     with --time: use nvdisasm's listing of the program's one CUDA file "
     "(docs/time-model.md)\n"
-    "  --cold-caches           with --time: no launch finds in L2 what those before it left there\n"
-    "  --counters text|json    count what each kernel does, by source line\n"
-    "  --report FILE.html      time, accesses and source with heat, as a page that stands alone\n"
-    "  --pictures FOLDER       what lanes ask for at lines that end in `// picture: NAME load`, as "
-    "NAME.svg "
+    "  --cold-caches           with --time: start every launch with an empty L2\n"
+    "  --counters text|json    print each kernel's counters, in total and by source line\n"
+    "  --report FILE.html      write one self-contained page: times, access patterns, hot lines\n"
+    "  --pictures FOLDER       draw the access patterns of lines that end in "
+    "`// picture: NAME load` as NAME.svg "
     "(docs/simgpu.md)\n"
-    "  --counters-file FILE    where to write the counters (standard error)\n"
-    "  --workers N             threads (one for each core)\n"
-    "  --no-sanitize           do not look for races and uninitialised reads\n"
-    "  --ptx-counters          count as PTX says, without what ptxas merges (docs/counters.md)\n"
-    "  --leaks                 say what the program did not free\n"
+    "  --counters-file FILE    write the counters there (default: standard error)\n"
+    "  --workers N             number of simulation threads (default: one per core)\n"
+    "  --no-sanitize           don't check for races and uninitialized reads\n"
+    "  --ptx-counters          count PTX instructions, before ptxas merges any (docs/counters.md)\n"
+    "  --leaks                 report device memory that the program did not free\n"
     "  --schedule hostile      split warps after divergence wherever hardware may\n"
-    "  --memory-model strict   tell what a missing __threadfence() leaves unordered between "
-    "blocks\n"
-    "  --memory MIB            of this machine's memory, for what the program touches (most of "
-    "what is free)\n"
-    "  --timeout SECONDS       of wall clock for one kernel (60)\n"
-    "  --budget N              warp instructions for one kernel (no limit)\n";
+    "  --memory-model strict   report accesses that a missing __threadfence() leaves unordered\n"
+    "  --memory MIB            host memory that the simulation may use (default: most of what "
+    "is free)\n"
+    "  --timeout SECONDS       wall-clock limit for one kernel (default: 60)\n"
+    "  --budget N              limit of warp instructions for one kernel (default: none)\n";
 
 /* ---- options ---- */
 
@@ -99,42 +99,42 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
         o->counters = !strcmp(value, "text")   ? COUNTERS_TEXT
                       : !strcmp(value, "json") ? COUNTERS_JSON
                                                : COUNTERS_NONE;
-        return o->counters || err_set(e, ERR_INPUT, "--counters %s: text or json", value);
+        return o->counters || err_set(e, ERR_INPUT, "--counters %s: expected text or json", value);
     }
     if (!strcmp(name, "--schedule")) {
         o->adversarial_schedule = !strcmp(value, "hostile");
         return o->adversarial_schedule || !strcmp(value, "usual") ||
-               err_set(e, ERR_INPUT, "--schedule %s: usual or hostile", value);
+               err_set(e, ERR_INPUT, "--schedule %s: expected usual or hostile", value);
     }
     if (!strcmp(name, "--memory-model")) {
         o->strict_order = !strcmp(value, "strict");
         return o->strict_order || !strcmp(value, "usual") ||
-               err_set(e, ERR_INPUT, "--memory-model %s: usual or strict", value);
+               err_set(e, ERR_INPUT, "--memory-model %s: expected usual or strict", value);
     }
     if (!strcmp(name, "--workers")) {
         if (!parse_number(value, 1, 256, &number))
-            return err_set(e, ERR_INPUT, "--workers %s: from 1 to 256", value);
+            return err_set(e, ERR_INPUT, "--workers %s: expected a number from 1 to 256", value);
         return o->workers = (unsigned)number, true;
     }
     if (!strcmp(name, "--memory")) {
         if (!parse_number(value, 1, 1 << 24, &number))
-            return err_set(e, ERR_INPUT, "--memory %s: from 1 to %d", value, 1 << 24);
+            return err_set(e, ERR_INPUT, "--memory %s: expected MiB, from 1 to %d", value, 1 << 24);
         return o->memory = (uint64_t)number << 20, true;
     }
     if (!strcmp(name, "--budget")) {
         if (!parse_number(value, 1, 1e18, &number))
-            return err_set(e, ERR_INPUT, "--budget %s: at least 1", value);
+            return err_set(e, ERR_INPUT, "--budget %s: expected a number, at least 1", value);
         return o->budget = (uint64_t)number, true;
     }
     if (!strcmp(name, "--timeout")) {
         if (!parse_number(value, 0.001, 1e6, &o->timeout))
-            return err_set(e, ERR_INPUT, "--timeout %s: seconds, more than 0", value);
+            return err_set(e, ERR_INPUT, "--timeout %s: expected seconds, more than 0", value);
         return true;
     }
     return err_set(e, ERR_INPUT, "unknown option %s\n%s", name, usage);
 }
 
-/* The index of the program's name. */
+/* Returns the index of the program's name in `argv`. */
 static int parse_options(struct run_options *o, int argc, char **argv, struct err *e) {
     int i = 0;
     for (; i < argc && argv[i][0] == '-'; i++) {
@@ -154,7 +154,7 @@ static int parse_options(struct run_options *o, int argc, char **argv, struct er
 
 /* ---- the program ---- */
 
-/* Launches in a row that took the same have one line. */
+/* Prints one line for consecutive launches of equal time. */
 static void print_time_line(struct run *r) {
     if (r->time_line_repeats > 1)
         fprintf(stderr, "%s (%u times)\n", buf_str(&r->time_line), r->time_line_repeats);
@@ -213,7 +213,7 @@ static _Noreturn void exec_program(const struct listener *r, char **argv) {
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* ---- programs that are not ours ---- */
+/* ---- programs built with another runtime ---- */
 
 struct file_mapping {
     const char *bytes;
@@ -232,7 +232,8 @@ static struct file_mapping map_file(const char *path) {
                            : (struct file_mapping){p, (size_t)st.st_size};
 }
 
-/* The program never asked for a device: say why, if it carries device code and not our runtime. */
+/* Called when the program never requested a device. Warns if it holds device code but not our
+ * runtime. */
 static void report_foreign_runtime(const char *program) {
     static const char device_code[] = ".nv_fatbin", runtime_marker[] = WB_ENV_SOCKET;
     struct file_mapping f = strchr(program, '/') ? map_file(program) : (struct file_mapping){0};
@@ -240,14 +241,13 @@ static void report_foreign_runtime(const char *program) {
     if (memmem(f.bytes, f.size, device_code, sizeof device_code) &&
         !memmem(f.bytes, f.size, runtime_marker, sizeof runtime_marker))
         fprintf(stderr,
-                "simgpu run: %s is linked with another CUDA runtime, which knows no simulated "
-                "device: build it with "
-                "`build/simgpu nvcc`\n",
+                "simgpu run: %s is linked with another CUDA runtime, which cannot use the "
+                "simulated device: rebuild it with `build/simgpu nvcc`\n",
                 program);
     munmap((void *)f.bytes, f.size);
 }
 
-/* Ends as the program ended, signals included. */
+/* Returns the program's exit status; if a signal ended the program, raises it here. */
 static int exit_as_program(int status) {
     if (WIFEXITED(status)) return WEXITSTATUS(status);
     int signal_number = WTERMSIG(status);
@@ -264,11 +264,11 @@ static bool on_kernel_found(void *user, const char *kernel, const struct backend
     return true;
 }
 
-/* Once: the rest of the program may well be as wrong. */
+/* Warns only once, since the same problem usually affects every kernel of the program. */
 static void on_missing_registers(void *user, const char *text) {
     struct run *run = user;
     if (!run->reported_estimates)
-        fprintf(stderr, "simgpu: registers and occupancy are guesses: %.400s\n", text);
+        fprintf(stderr, "simgpu: register counts and occupancy are estimates: %.400s\n", text);
     run->reported_estimates = true;
 }
 
@@ -306,14 +306,14 @@ static struct server *open_device(void *user, int connection) {
     return s;
 }
 
-/* It could only fail in stranger ways. */
+/* Ends the program, because its runtime library misreads our replies and would fail later with a
+ * misleading error. */
 static void kill_mismatched_program(struct run *run) {
     pthread_mutex_lock(&run->lock);
     if (!run->version_mismatch)
         fprintf(stderr,
                 "simgpu run: %s was built with another version of the runtime library: rebuild it "
-                "with `build/simgpu "
-                "nvcc`\n",
+                "with `build/simgpu nvcc`\n",
                 run->program);
     run->version_mismatch = true;
     pthread_mutex_unlock(&run->lock);
@@ -329,9 +329,9 @@ static void on_close(void *user, struct server *s) {
     buf_free(&text);
 }
 
-/* ---- what the simulation takes of this machine ----
- * The device's memory is its own size, and costs what is touched of it. Before that is more than
- * the machine has, and something else has to go, the program ends. */
+/* ---- host memory ----
+ * Simulated device memory has the real device's size, but only touched pages use host memory. We
+ * end the program before they exhaust the host and the OS kills some other process. */
 
 static uint64_t resident_bytes(void) {
     unsigned long long total, resident = 0;
@@ -350,9 +350,8 @@ static void *watch_memory(void *user) {
         if (run->ended || resident_bytes() <= max_bytes) continue;
         run->memory_exceeded = true;
         fprintf(stderr,
-                "simgpu run: what %s has touched of the device's memory takes more than %llu MiB "
-                "of this machine's: run "
-                "it with a smaller size, or allow more with --memory MIB\n",
+                "simgpu run: simulating %s uses more than %llu MiB of host memory: run a smaller "
+                "problem size, or raise the limit with --memory MIB\n",
                 run->program, (unsigned long long)(max_bytes >> 20));
         kill(run->pid, SIGKILL);
         return NULL;
@@ -360,7 +359,7 @@ static void *watch_memory(void *user) {
     return NULL;
 }
 
-/* The program's status as waitpid gives it, -1 = it could not be started. */
+/* Returns the program's wait status from waitpid, or -1 if it could not be started. */
 static int serve_program(struct run *run, char **argv, struct err *e) {
     struct listener *r = listener_open(e);
     if (!r) return -1;
@@ -371,7 +370,7 @@ static int serve_program(struct run *run, char **argv, struct err *e) {
     pthread_t watcher;
     bool has_watcher = pid > 0 && !pthread_create(&watcher, NULL, watch_memory, run);
     int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0), status = -1;
-    signal(SIGINT, SIG_IGN); /* the program gets it too, and decides */
+    signal(SIGINT, SIG_IGN); /* The program receives it too and decides. */
     if (pidfd < 0) err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
     else listener_serve(r, pidfd, open_device, on_close, run);
     run->ended = true;
@@ -412,7 +411,8 @@ static bool write_counters(struct run *run, FILE *out, struct err *e) {
     return ok || err_set(e, ERR_SYSTEM, "cannot write the counters: %s", strerror(errno));
 }
 
-/* Without them occupancy is estimated from the PTX, and nothing is kept. */
+/* Sets run->ptxas and run->cache. Without ptxas, occupancy is estimated from the PTX; without the
+ * cache, ptxas runs again for every run. */
 static void find_tools(struct run *run) {
     char folder[PATH_MAX];
     struct err ignored = {0};
@@ -443,7 +443,8 @@ int simgpu_run(int argc, char **argv) {
     struct run run = {
         .options = &o, .device = device_find(o.device), .lock = PTHREAD_MUTEX_INITIALIZER};
     if (!run.device)
-        return fprintf(stderr, "simgpu run: no device %s: `simgpu devices` lists them\n", o.device),
+        return fprintf(stderr, "simgpu run: unknown device %s: `simgpu devices` lists all\n",
+                       o.device),
                2;
     if (!open_listing(&run, &e))
         return fprintf(stderr, "simgpu run: %s: %s\n", o.listing, e.text), 2;
@@ -465,11 +466,14 @@ int simgpu_run(int argc, char **argv) {
     return run.version_mismatch || run.memory_exceeded ? 3 : exit_as_program(status);
 }
 
-/* One device: every figure with its source. */
+/* Prints every parameter of a device with its source. */
 static int describe_device(const char *name) {
     const struct gpu_device *d = device_find(name);
     struct device_spec f;
-    if (!d) return fprintf(stderr, "simgpu devices: no device %s\n", name), 2;
+    if (!d)
+        return fprintf(stderr, "simgpu devices: unknown device %s: `simgpu devices` lists all\n",
+                       name),
+               2;
     printf("%s: %s, compute capability %u.%u\n", d->name, d->full_name, d->cc_major, d->cc_minor);
     for (unsigned i = 0; device_spec(d, i, &f); i++)
         printf("  %-34s %14.10g  %s\n", f.name, f.value, f.source);
@@ -488,6 +492,6 @@ int simgpu_devices(int argc, char **argv) {
                (double)d->l2_bytes / (1 << 20), (double)d->dram_bytes / (1 << 30),
                d->dram_rate * 1e-12);
     }
-    printf("\n`simgpu devices NAME` lists all figures of a device and where each comes from.\n");
+    printf("\n`simgpu devices NAME` lists all parameters of a device with their sources.\n");
     return 0;
 }

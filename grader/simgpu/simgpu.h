@@ -1,4 +1,4 @@
-/* simgpu.h — the verbs of build/simgpu. Verbs return an exit status. */
+/* simgpu.h — the commands of build/simgpu and what they share. Commands return an exit status. */
 #pragma once
 #include "common/err.h"
 #include "grader/server/server.h"
@@ -16,16 +16,16 @@ int simgpu_devices(int argc, char **argv);
 
 struct listener;
 struct listener *listener_open(struct err *e);
-/* For programs to inherit as WARPBOOK_SOCKET. */
+/* Returns the descriptor that programs inherit, with its number in WARPBOOK_SOCKET. */
 int listener_client_fd(const struct listener *r);
-/* Serves every process that connects, each with a device that `open` gives it, on a thread of its
- * own, until `watch` becomes readable. `closing` is called before a server is closed. */
+/* Serves every process that connects on its own thread, with the server that `on_connect` returns,
+ * until `stop_fd` becomes readable. Calls `on_close` before it closes a server. */
 void listener_serve(struct listener *r, int stop_fd,
                     struct server *(*on_connect)(void *user, int connection),
                     void (*on_close)(void *user, struct server *s), void *user);
 void listener_close(struct listener *r);
 
-/* ---- what a run's launches add up to (counters.c) ---- */
+/* ---- counters and reports of a run (counters.c) ---- */
 
 enum counter_format { COUNTERS_NONE, COUNTERS_TEXT, COUNTERS_JSON };
 
@@ -35,16 +35,16 @@ void counter_log_add(struct counter_log *log, const struct server_launch *l);
 /* Writes everything and frees the log. */
 void counter_log_finish(struct counter_log *log, FILE *out);
 
-/* ---- the same as a page (write_report_page.c) ---- */
+/* ---- report page (report_page.c) ---- */
 
 struct simgpu_page;
 struct simgpu_page *simgpu_page_new(const struct gpu_device *d, const char *program);
 void simgpu_page_add(struct simgpu_page *p, const struct server_launch *l);
 bool simgpu_page_write(struct simgpu_page *p, const char *path, struct err *e);
-/* Writes the pictures that lines of the source ask for, into `folder` (pictures.c). */
+/* Writes the pictures that marked source lines request to `folder` (pictures.c). */
 bool simgpu_page_pictures(const struct simgpu_page *p, const char *folder, struct err *e);
 void simgpu_page_free(struct simgpu_page *p);
-/* What it has gathered; the source files that launches named, NULL past the last. */
+/* The statistics so far; the source files of the launches, NULL past the last. */
 const struct launch_stats *simgpu_page_stats(const struct simgpu_page *p);
 const char *simgpu_page_source(const struct simgpu_page *p, unsigned i);
 struct sim_access simgpu_to_sim_access(const struct launch_stats_access *t);
@@ -54,7 +54,7 @@ struct sim_access simgpu_to_sim_access(const struct launch_stats_access *t);
 struct report_log;
 struct report_log *report_log_new(void);
 void report_log_add(struct report_log *log, const struct server_launch *l);
-void report_log_add_report(struct report_log *log,
-                           const struct sim_report *r); /* not of the launch at hand */
-/* True if there was any. Frees the log. */
+/* Adds a report that belongs to no launch. */
+void report_log_add_report(struct report_log *log, const struct sim_report *r);
+/* Returns true if there was any report other than a note. Frees the log. */
 bool report_log_finish(struct report_log *log);

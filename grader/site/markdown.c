@@ -101,7 +101,7 @@ static void rewrite_nodes(const struct site *s, const struct site_page *p, cmark
     for (cmark_event_type e; (e = cmark_iter_next(i)) != CMARK_EVENT_DONE;) {
         cmark_node_type t = cmark_node_get_type(cmark_iter_get_node(i));
         bool required = t == CMARK_NODE_CODE || t == CMARK_NODE_LINK || t == CMARK_NODE_IMAGE ||
-                      t == CMARK_NODE_HEADING;
+                        t == CMARK_NODE_HEADING;
         if (e != CMARK_EVENT_ENTER || !required) continue;
         if (n == capacity)
             found =

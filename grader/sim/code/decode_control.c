@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* ---- branches: targets are PTX instruction indices until decode.c has laid the function out ----
- */
+/* ---- branches: targets are PTX instruction indices until decode.c lays the function out ---- */
 
 bool decode_branch(struct decoder *d) {
     const struct ptx_insn *in = d->insn;
@@ -86,8 +85,8 @@ static bool find_arg_areas(struct decoder *d, const struct ptx_operand *list,
                                    ? decode_find_param_area(d, list->items[i].var)
                                    : NULL;
         if (!a)
-            return decode_unsupported(d,
-                                      "not implemented: an argument other than a .param variable in");
+            return decode_unsupported(
+                d, "not implemented: an argument other than a .param variable in");
         out[i] = *a;
     }
     return true;
@@ -108,8 +107,7 @@ static bool find_callee(struct decoder *d, const char *name, struct call_desc *c
             return (c->nargs == builtins[i].nargs && c->nrets == builtins[i].nrets) ||
                    decode_unsupported(d, "wrong number of arguments in");
         }
-    return decode_unsupported(d, "not implemented: undefined function `%s`, called by",
-                              name);
+    return decode_unsupported(d, "not implemented: undefined function `%s`, called by", name);
 }
 
 bool decode_call(struct decoder *d) {

@@ -364,15 +364,15 @@ bool decode_predicate(struct decoder *d, const struct ptx_operand *p, ref *out, 
 
 bool decode_destination(struct decoder *d, const struct ptx_operand *p, ref *out, unsigned *bytes) {
     if (p->kind == PTX_OP_SINK) return *out = REF_NONE, *bytes = 0, true;
-    if (p->kind != PTX_OP_REG) return decode_unsupported(d, "the destination must be a register in");
+    if (p->kind != PTX_OP_REG)
+        return decode_unsupported(d, "the destination must be a register in");
     *bytes = decode_reg_bytes(d->f->regs[p->reg].type);
     return *out = d->regs[p->reg], true;
 }
 
 bool decode_address(struct decoder *d, const struct ptx_operand *p, struct address *out) {
     *out = (struct address){.base = REF_NONE, .offset = p->offset, .var = p->var};
-    if (p->kind != PTX_OP_ADDRESS)
-        return decode_unsupported(d, "missing address in brackets in");
+    if (p->kind != PTX_OP_ADDRESS) return decode_unsupported(d, "missing address in brackets in");
     if (p->nitems) return decode_unsupported(d, "not implemented: coordinates in the address of");
     if (p->reg >= 0) {
         unsigned bytes = decode_reg_bytes(d->f->regs[p->reg].type);

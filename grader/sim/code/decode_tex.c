@@ -137,8 +137,8 @@ bool decode_texture(struct decoder *d) {
     if (!decode_lod(d, &t, &operands))
         return decode_unsupported(d, "not implemented: these operands of");
     if (in->noperands != operands)
-        return decode_unsupported(
-            d, "not implemented: offsets, comparisons or separate samplers in");
+        return decode_unsupported(d,
+                                  "not implemented: offsets, comparisons or separate samplers in");
     d->c->reads_textures = true;
     return emit_op(d, &t, gather ? "tld4" : "tex", 4);
 }

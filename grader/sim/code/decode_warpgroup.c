@@ -73,8 +73,9 @@ static bool parse_opcode(const char *opcode, struct warpgroup_desc *w) {
     return are_types_valid(w) && shape_exists(w, m);
 }
 
-/* ---- operands: d, a, b, {metadata, selector,} scale-d {, scale-a, scale-b {, trans-a}, trans-b}
- * ---- */
+/* ---- operands ----
+ *
+ * d, a, b, {metadata, selector,} scale-d {, scale-a, scale-b {, trans-a}, trans-b} */
 
 static u32 scale_operand(const struct warpgroup_desc *w) { return w->sparse ? 5 : 3; }
 

@@ -1,8 +1,9 @@
 /* barrier.c — bar.sync, bar.arrive, bar.red: a thread waits for all threads of its own warp that
- * have not exited, then for the other warps (PTX ISA, "barrier"). What __syncthreads forbids is
- * reported as a divergent barrier: threads of a block that wait for it at different places, and a
- * thread that goes round it by a branch which others do not take (code/barrier_divergence.c),
- * whether it then comes to a barrier again or leaves. A thread that left before is no fault. */
+ * have not exited, then for the other warps (PTX ISA, "barrier"). This file also reports barrier
+ * divergence, which __syncthreads() forbids: threads of a block that wait at different barrier
+ * instructions; and a thread that bypasses a barrier by a branch that others don't take
+ * (code/barrier_divergence.c), whether it then reaches another barrier or exits. A thread that
+ * exited without bypassing one is no fault. */
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/source_location.h"
 #include "grader/sim/core/undef.h"
@@ -17,7 +18,8 @@ static const struct bar_desc *desc_of(const struct exec *x, const struct op *o) 
     return &x->worker->launch->module->bars[o->aux];
 }
 
-/* What the predicate says, into the barrier's sums over threads: how many, how many true. */
+/* Adds the split's predicates to the barrier's sums over threads: how many are true, and how many
+ * there are. */
 static void reduce(struct exec *x, struct warp_split *f, const struct bar_desc *d,
                    struct barrier *b) {
     u32 p = *(const u32 *)operand_at(x, d->pred_source) ^ (d->source_negated ? ~0u : 0);
@@ -52,7 +54,7 @@ static void release_waiters(struct exec *x, u32 id, const struct barrier *b) {
         }
 }
 
-/* All lanes of the warp that live wait at this barrier. */
+/* Returns true if all live lanes of the warp wait at this barrier. */
 static bool is_warp_at_barrier(const struct warp *w, u32 id) {
     if (!w->nsplits) return false;
     for (u32 i = 0; i < w->nsplits; i++)
@@ -60,7 +62,7 @@ static bool is_warp_at_barrier(const struct warp *w, u32 id) {
     return true;
 }
 
-/* ---- going round a barrier ---- */
+/* ---- bypassed barriers ---- */
 
 void barrier_clear_skips(struct block *b, u32 nbarriers) {
     if (!b->skipped_barrier) return;
@@ -117,11 +119,11 @@ void barrier_record_exit(struct exec *x, const struct op *o, u32 lanes) {
                                lanes);
 }
 
-/* Threads, one of each kind, and how many. */
+/* Of the threads that wait at a barrier: how often they bypassed it since the last barrier, with
+ * one example of the fewest and of the most. */
 struct skip_summary {
-    bool has_waiters; /* some at the barrier of that number; others at what the compiler made of it
-                   elsewhere */
-    u32 barrier_op;   /* that barrier */
+    bool has_waiters; /* some wait at the source's barrier itself, others perhaps at copies of it */
+    u32 barrier_op;   /* that barrier's op */
     u32 min_skips, max_skips, min_skips_thread, max_skips_thread, max_skips_op;
     u32 thread_count, max_skips_count;
 };
@@ -140,7 +142,7 @@ static void add_skips(const struct warp *w, const struct warp_split *f, u32 numb
     }
 }
 
-/* Of the threads that wait at a barrier, how often they have gone round it. */
+/* Summarizes how often the threads that wait at a barrier have bypassed it. */
 static struct skip_summary summarize_skips(const struct exec *x, u32 id, u32 number) {
     const struct launch *l = x->worker->launch;
     struct skip_summary r = {0};
@@ -184,7 +186,7 @@ static void report_unequal_skips(struct exec *x, const struct skip_summary *r) {
                thread_text);
 }
 
-/* No fault; it may explain why something is missing from a result. */
+/* Adds a note, not a fault: it may explain why a part of a result is missing. */
 static void note_early_exit(struct exec *x, u32 id) {
     const struct launch *l = x->worker->launch;
     struct block *b = x->block;
@@ -203,8 +205,8 @@ static void note_early_exit(struct exec *x, u32 id) {
     x->warp = saved;
 }
 
-/* A complete barrier of all threads, which some have gone round and others not. True if that was
- * reported. */
+/* Checks a complete barrier of all threads. Returns true, with a report, if some bypassed it and
+ * others did not. */
 static bool check_unequal_skips(struct exec *x, u32 id) {
     const struct block *b = x->block;
     for (u32 number = 1; number <= x->worker->launch->module->nnumbered_barriers; number++) {
@@ -254,15 +256,16 @@ void barrier_try_release(struct exec *x) {
         if (x->block->barriers[id].used) try_release_one(x, id);
 }
 
-/* A barrier that the compiler wrote twice, where it unrolled a loop, is one barrier of the source:
- * warps may be at different copies of it. Lanes of one warp may not (PTX ISA, "barrier", .aligned);
- * hardware hangs. */
+/* Returns true if two barrier ops are one barrier of the source. The compiler copies it where it
+ * unrolls a loop; warps may wait at different copies. Lanes of one warp may not (PTX ISA,
+ * "barrier", .aligned): hardware hangs. */
 static bool is_same_source_barrier(const struct exec *x, u32 a, u32 b) {
     const struct launch *l = x->worker->launch;
     return a == b || source_location_equal(l->module->ptx, l->ops[a].loc, l->ops[b].loc);
 }
 
-/* The lane of another fragment of the warp that waits for the barrier at another place, or -1. */
+/* Returns a lane of another split of the warp that waits for the barrier at another op (*pc), or
+ * -1. */
 static int find_diverged_lane(const struct warp *w, const struct warp_split *f, u32 id, u32 *pc) {
     for (u32 i = 0; i < w->nsplits; i++) {
         const struct warp_split *g = &w->splits[i];
@@ -273,7 +276,7 @@ static int find_diverged_lane(const struct warp *w, const struct warp_split *f, 
     return -1;
 }
 
-/* How many threads wait for the barrier at that place. */
+/* Returns the number of threads that wait for the barrier at that op. */
 static u32 count_waiters_at(const struct exec *x, u32 id, u32 pc) {
     u32 n = 0;
     for (u32 i = 0; i < x->block->nwarps; i++)
@@ -286,8 +289,9 @@ static u32 count_waiters_at(const struct exec *x, u32 id, u32 pc) {
     return n;
 }
 
-/* False, and a report, where others wait for the same barrier at another place: of the warp, which
- * executes an aligned barrier as one; of the block, where the barrier is for all of its threads. */
+/* Returns false, with a report, if other threads wait for the same barrier elsewhere: threads of
+ * this warp, which executes an aligned barrier as one; or of the block, if the barrier is for all
+ * its threads. */
 static bool check_convergence(struct exec *x, struct warp_split *f, const struct op *o, u32 id,
                               u32 count) {
     const struct launch *l = x->worker->launch;
@@ -313,8 +317,8 @@ static bool check_convergence(struct exec *x, struct warp_split *f, const struct
     return false;
 }
 
-/* The lanes of a warp may come to bar.arrive one after another; the warp counts when the last of
- * them has. */
+/* Counts a bar.arrive. The lanes of a warp may arrive one after another; the warp counts when its
+ * last lane has arrived. */
 static void count_bar_arrive(struct exec *x, struct warp_split *f, struct barrier *b, u32 id) {
     const struct launch *l = x->worker->launch;
     struct warp *w = x->warp;

@@ -35,7 +35,7 @@ struct clock_scheduler {
     double *sm_free_at, dram_free_at, dispatch_free_at; /* clocks at which each is free */
     u32 *ready_heap, nready;                            /* running blocks, a heap by clock */
     u64 work_item_count, first_open_item;
-    u64 first_item_timeslices; /* since it is the first open item */
+    u64 first_item_timeslices;    /* since it is the first open item */
     u64 load_count, sector_count; /* of plain accesses so far: load requests; sectors */
     /* in this timeslice: a poll; a ticket; the first item runs alone, without yields */
     bool polled, fetched_ticket, is_exclusive;

@@ -1,14 +1,15 @@
-/* cluster.c — clusters: their blocks run in turn on one worker, meet at the cluster's barrier, and
- * reach each other's shared memory.
+/* cluster.c — clusters: their blocks run round robin on one worker, wait at the cluster barrier,
+ * and access each other's shared memory. core/launch.c calls it.
  *
- * Theory of operation. A launch is cut into clusters, which workers take in order, as they take
- * blocks elsewhere; the blocks of one cluster are all resident and take turns. A block that gets no
- * further waits for another one; where none gets further, that is reported.
+ * Theory of operation. A launch is divided into clusters, which workers take in order, as they take
+ * blocks otherwise. The blocks of one cluster are all resident and get timeslices in turn. A block
+ * that makes no progress waits for another one; if none makes progress, that is reported as barrier
+ * divergence.
  *
  * The barrier (PTX ISA, "barrier.cluster"). Each thread arrives, and waits later; a phase is
  * complete when all threads that have not exited have arrived. Lanes that arrived are in
- * `cluster_arrived_lanes` of their warp; when the phase is complete they are in
- * `cluster_released_lanes`, and their wait costs nothing. */
+ * `cluster_arrived_lanes` of their warp. When the phase completes they move to
+ * `cluster_released_lanes`, and their wait returns at once. */
 #include "grader/sim/core/cluster.h"
 #include "common/grow.h"
 #include "grader/sim/core/source_location.h"
@@ -53,7 +54,7 @@ static int compare_u64(const void *a, const void *b) {
     return p < q ? -1 : p > q;
 }
 
-/* The clusters that hold one of the chosen blocks. */
+/* Lists the clusters that hold one of the selected blocks. */
 static void list_selected_clusters(struct launch *l) {
     u64 n = 0;
     for (u32 i = 0; i < l->nselected_blocks; i++)
@@ -65,7 +66,8 @@ static void list_selected_clusters(struct launch *l) {
     l->ncluster_ids = n;
 }
 
-/* All of them, what was chosen, or a sample as large as launch_blocks makes it. */
+/* Lists the clusters to run: all of them, those of the selected blocks, or a sample as large as
+ * launch_block_count says. */
 static void list_clusters(struct launch *l) {
     u64 total = l->nblocks / l->cluster_blocks;
     l->has_clusters = false;
@@ -109,7 +111,7 @@ bool cluster_open(struct launch *l) {
     return true;
 }
 
-/* ---- a cluster begins ---- */
+/* ---- the start of a cluster ---- */
 
 static void fill_uniform_slot(struct block *b, u32 slot, u32 value) {
     u32 *v = (u32 *)(b->values + slot * SLOT_BYTES);
@@ -191,7 +193,7 @@ void cluster_try_release(struct exec *x) {
     c->has_release_arrival = false;
 }
 
-/* o->imm: .relaxed, which orders nothing unless a fence went before. */
+/* o->imm: .relaxed, which orders nothing unless a fence precedes it. */
 void cluster_arrive(struct exec *x, const struct op *o, u32 mask) {
     struct warp *w = x->warp;
     u32 duplicate_lanes = mask & (w->cluster_arrived_lanes | w->cluster_released_lanes);
@@ -224,7 +226,7 @@ void cluster_wait(struct exec *x, struct warp_split *f, const struct op *o) {
     f->state = SPLIT_AT_CLUSTER_BARRIER;
 }
 
-/* ---- who waits for whom, where nobody gets further ---- */
+/* ---- deadlocks ---- */
 
 struct split_position {
     u32 rank;
@@ -232,7 +234,8 @@ struct split_position {
     const struct warp_split *split;
 };
 
-/* Of a thread that waits at the cluster's barrier, or that it waits for. */
+/* Finds a split that waits at the cluster barrier, or (find_waiting false) one that has not
+ * arrived. */
 static bool find_split(const struct cluster *c, bool find_waiting, struct split_position *out) {
     for (u32 r = 0; r < c->nblocks; r++)
         for (u32 i = 0; i < c->blocks[r].nwarps; i++) {
@@ -334,7 +337,8 @@ struct block *cluster_block_containing(const struct exec *x, const void *p) {
     return x->block;
 }
 
-/* A block ends: whoever reached into it must have been ordered before that. */
+/* Reports an access to the shared memory of a block that ends, if no cluster barrier orders it
+ * before the end. */
 static void check_exit(struct worker *k, struct cluster *c, u32 rank) {
     struct exec *x = &k->exec;
     const u32 *b = c->blocks[rank].index;
@@ -359,7 +363,7 @@ static void record_fault_order(struct launch *l, struct worker *k, u64 order) {
     if (order < k->fault_block) k->fault_block = order;
 }
 
-/* False: the launch is over its budget. */
+/* Ends a block; returns false if the launch exceeds its budget. */
 static bool finish_block(struct worker *k, struct cluster *c, u32 rank) {
     struct block *b = &c->blocks[rank];
     b->done = true;
@@ -369,7 +373,7 @@ static bool finish_block(struct worker *k, struct cluster *c, u32 rank) {
     return launch_finish_block(k, b);
 }
 
-/* Each block once; WARP_WAITING: none got further. */
+/* Runs each block for one timeslice; returns WARP_WAITING if none made progress. */
 static enum warp_state run_blocks_once(struct worker *k, struct cluster *c) {
     bool is_alive = false, has_yielded = false, made_progress = false;
     for (u32 r = 0; r < c->nblocks; r++) {
@@ -395,8 +399,7 @@ static u64 sum_executed(const struct cluster *c) {
     return n;
 }
 
-/* Alone, where it can be expected to end; else for one turn, since it may wait for another cluster.
- */
+/* Runs the cluster to its end if it can't wait for another cluster; else for one timeslice. */
 static enum warp_state run_timeslice(struct worker *k, struct cluster *c) {
     struct launch *l = k->launch;
     enum warp_state s = run_blocks_once(k, c);

@@ -87,11 +87,12 @@ struct warp {
     unsigned char *local_written; /* a byte for each byte of `local`: is it initialized? */
     unsigned char *undef;         /* undefined bits, laid out as the frames: undef.h */
     u8 *undef_origin;             /* their origins, one for each 4 bytes of a frame */
-    u32 nundef, undef_end;        /* slots with undefined bits; end of the bytes of `undef` ever set */
-    u64 warp_insns;               /* for the budget */
-    u32 bar_arrived_lanes[16];    /* by barrier: lanes that arrived by bar.arrive, until all have */
-    u32 sync_epoch;               /* advances at each barrier or warp sync, for races */
-    u32 warp_sync_epoch;          /* its value at the last sync of the whole warp */
+    /* slots with undefined bits; end of the bytes of `undef` ever set */
+    u32 nundef, undef_end;
+    u64 warp_insns;            /* for the budget */
+    u32 bar_arrived_lanes[16]; /* by barrier: lanes that arrived by bar.arrive, until all have */
+    u32 sync_epoch;            /* advances at each barrier or warp sync, for races */
+    u32 warp_sync_epoch;       /* its value at the last sync of the whole warp */
     struct barrier_skips *barrier_skips; /* by bar_desc.barrier_number */
     bool skipped_barrier;                /* some of them are not zero */
     u32 cluster_arrived_lanes, cluster_released_lanes, fenced_lanes; /* core/cluster.c */
@@ -115,7 +116,8 @@ struct barrier {
 struct block {
     u32 index[3];
     u64 linear, warp_insns; /* index in the grid; warp instructions executed, for the budget */
-    u64 launch_order;       /* position in the order of execution: the lowest one's report is kept */
+    /* position in the order of execution: the lowest one's report is kept */
+    u64 launch_order;
     struct cluster *cluster;
     u32 cluster_rank;
     u64 *remote_write_epochs, *remote_read_epochs; /* shadow, in clusters: race/cluster.c */
@@ -126,8 +128,8 @@ struct block {
     u32 *write_epochs, *read_epochs; /* shadow of shared memory: race/exec_shared.c */
     u32 sync_epoch;                  /* advances at each barrier of the block, from 1 */
     u32 block_sync_epoch;            /* its value at the last barrier of all threads */
-    u32 recorded_epoch; /* the sync epoch in which the shadow was last needed; reads before it may be
-                           deferred */
+    /* the sync epoch in which the shadow was last needed; reads before it may be deferred */
+    u32 recorded_epoch;
     u32 logical_clock, acquire_clock; /* for races in global memory: race/exec_global.c */
     /* With the strict memory model: clock of the last fence; acquire_clock as it would be in the
      * default model. */
@@ -147,8 +149,8 @@ struct block {
     bool exit_reported;
     size_t mapping_bytes; /* of the mapping that begins at warps */
     bool done;
-    struct trace_block *trace;                   /* NULL: not sampled */
-    struct sim_block_work work;                  /* core/block_work.c */
+    struct trace_block *trace;  /* NULL: not sampled */
+    struct sim_block_work work; /* core/block_work.c */
     /* core/grid_barrier.c: arrivals at the grid barrier; the last generation that the block saw
      * complete; the barrier's word, and the block's work so far, at the last arrival. */
     u32 grid_arrivals, grid_observed_generation;
@@ -175,12 +177,13 @@ enum mem_stat {
 };
 
 /* The access pattern of a memory instruction's last execution. The relative addresses decide the
- * counts, so an execution with the same pattern reuses them. Aligned to a cache line of the CPU; the
- * next line holds what every execution reads. */
+ * counts, so an execution with the same pattern reuses them. Aligned to a cache line of the CPU;
+ * the next line holds what every execution reads. */
 struct access_pattern {
-    _Alignas(64) s32 lane_offset[32]; /* bytes from the first active lane's address; 0 if inactive */
-    u64 base;                         /* the first active lane's address, last time */
-    u32 last_mask;                    /* active lanes, last time; 0 = too far apart for a pattern */
+    /* bytes from the first active lane's address; 0 if inactive */
+    _Alignas(64) s32 lane_offset[32];
+    u64 base;      /* the first active lane's address, last time */
+    u32 last_mask; /* active lanes, last time; 0 = too far apart for a pattern */
     /* Serial number of the pattern; that of the access whose addresses are proven to be the same
      * (code/address_reuse.c). */
     u32 pattern_serial, reused_serial;
@@ -198,7 +201,8 @@ struct access_pattern {
     u8 nruns;                /* 0 = not computed yet; see pattern_runs */
     u32 first_lane_mask;     /* the first lane at each distinct address */
     u32 duplicate_mask;      /* lanes that share their address */
-    u32 pattern_slot;        /* 1 + index in the worker's pattern list; 0 = none: race/exec_shared.c */
+    /* 1 + index in the worker's pattern list; 0 = none: race/exec_shared.c */
+    u32 pattern_slot;
     struct {
         s32 offset;
         u32 bytes;
@@ -252,7 +256,8 @@ struct race_shadow; /* race/race.h */
 struct race_callbacks {
     /* A barrier of all threads is complete, or a block starts. */
     void (*on_block_sync)(struct block *b, const struct launch *l);
-    /* Lanes of a warp synchronized. `fence`: that also orders their memory accesses (__syncwarp). */
+    /* Lanes of a warp synchronized. `fence`: that also orders their memory accesses (__syncwarp).
+     */
     void (*on_warp_sync)(struct block *b, struct warp *w, u32 lanes, bool fence,
                          const struct launch *l);
     /* A warp arrived at a barrier by bar.arrive. */
@@ -263,9 +268,11 @@ struct race_callbacks {
     void (*on_pending_copy_access)(struct exec *x, struct block *b, const struct op *o, u32 lane,
                                    u64 offset, u32 bytes, const char *verb); /* async.h */
     void (*on_block_start)(struct block *b, const struct launch *l);
-    bool (*on_block_exit)(struct exec *x); /* all threads have exited; false: a fault was reported */
+    /* all threads have exited; false: a fault was reported */
+    bool (*on_block_exit)(struct exec *x);
     void (*on_block_free)(struct block *b);
-    u32 (*advance_clock)(struct block *b); /* of its worker: earlier accesses are in the past then */
+    /* of its worker: earlier accesses are in the past then */
+    u32 (*advance_clock)(struct block *b);
 };
 
 struct worker {
@@ -291,7 +298,8 @@ struct worker {
     struct undef_report *undef_reports; /* this worker's, by origin: core/undef_report.c */
     const struct op *last_undef_op;     /* the last op, and its origin */
     u8 last_undef_origin;
-    struct tensor_map_updates *tensor_maps; /* by its blocks: race/tensor_map_proxy.h; NULL = none */
+    /* by its blocks: race/tensor_map_proxy.h; NULL = none */
+    struct tensor_map_updates *tensor_maps;
     struct sim_report reports[SIM_FAULT_COUNT];
     u64 report_order[SIM_FAULT_COUNT]; /* launch_order of the kept report: the lowest wins */
     enum sim_fault fault;
@@ -326,10 +334,10 @@ struct launch {
     op_fn *const *op_fns;
     u64 launch_id; /* number among the sim's launches */
     u64 nblocks;
-    u32 cluster_dims[3], cluster_blocks;     /* 1 where there are no clusters */
-    bool has_clusters;                       /* blocks run cluster by cluster */
-    bool tracks_cluster_races;               /* record accesses to distributed shared memory */
-    u64 *cluster_ids, ncluster_ids;          /* the clusters to run */
+    u32 cluster_dims[3], cluster_blocks; /* 1 where there are no clusters */
+    bool has_clusters;                   /* blocks run cluster by cluster */
+    bool tracks_cluster_races;           /* record accesses to distributed shared memory */
+    u64 *cluster_ids, ncluster_ids;      /* the clusters to run */
     /* The blocks to run, ascending; NULL = all, or the sample of sim_set_sample. */
     const u64 *selected_blocks;
     u32 nselected_blocks;
@@ -340,10 +348,10 @@ struct launch {
     u32 nthreads, nwarps, shared_bytes;
     u32 warp_frame_bytes, thread_local_bytes;
     atomic_ulong next_block;
-    atomic_ulong fault_block; /* the lowest block that faulted; later blocks need not run */
+    atomic_ulong fault_block;         /* the lowest block that faulted; later blocks need not run */
     atomic_ulong finished_warp_insns; /* of finished blocks */
-    atomic_ulong simulation_cost; /* with a shared budget, includes earlier launches' cost */
-    pthread_mutex_t work_lock;    /* protects the next two, of finished blocks: core/block_work.c */
+    atomic_ulong simulation_cost;     /* with a shared budget, includes earlier launches' cost */
+    pthread_mutex_t work_lock; /* protects the next two, of finished blocks: core/block_work.c */
     struct sim_block_work total_work, max_block_work;
     atomic_int abort_fault; /* enum sim_fault: the launch as a whole used up its budget or time */
     u64 insn_budget;
@@ -392,7 +400,8 @@ void barrier_arrive(struct exec *x, struct warp_split *f, const struct op *o);
 void cluster_wait(struct exec *x, struct warp_split *f, const struct op *o);
 /* Releases complete barriers; called after lanes arrived or exited. */
 void barrier_try_release(struct exec *x);
-/* Records a branch that may bypass barriers (OPF_BARRIER_BYPASS), which `taken` of the lanes take. */
+/* Records a branch that may bypass barriers (OPF_BARRIER_BYPASS), which `taken` of the lanes take.
+ */
 void barrier_record_skips(struct exec *x, const struct op *o, u32 lanes, u32 taken);
 /* Records lanes that exit at an op. */
 void barrier_record_exit(struct exec *x, const struct op *o, u32 lanes);

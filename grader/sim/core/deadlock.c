@@ -1,4 +1,5 @@
-/* deadlock.c — no warp of a block can go on: who waits, where, and for whom. */
+/* deadlock.c — reports a deadlock of a block: no warp can proceed. The report says which threads
+ * wait, where, and for what. core/block.c and core/cluster.c call it. */
 #include "grader/sim/core/core.h"
 #include "grader/sim/core/source_location.h"
 
@@ -7,10 +8,10 @@
 struct wait_group {
     struct warp *warp;
     struct warp_split *split;
-    u32 thread_count; /* that wait at the same kind of place */
+    u32 thread_count; /* threads that wait for the same kind of event */
 };
 
-/* The first fragment in a state, and how many threads are. */
+/* Finds the first split in a state, and the number of threads in that state. */
 static struct wait_group find_waiters(struct block *b, u8 state) {
     struct wait_group w = {0};
     for (u32 i = 0; i < b->nwarps; i++)
@@ -23,7 +24,7 @@ static struct wait_group find_waiters(struct block *b, u8 state) {
     return w;
 }
 
-/* Threads that wait at a barrier other than the one at hand. */
+/* Finds threads that wait at a barrier with another number than `barrier`. */
 static struct wait_group find_other_barrier(struct block *b, u8 barrier) {
     struct wait_group w = {0};
     for (u32 i = 0; i < b->nwarps; i++)
@@ -36,7 +37,7 @@ static struct wait_group find_other_barrier(struct block *b, u8 barrier) {
     return w;
 }
 
-/* Lanes of the warp that wait at another place. */
+/* Finds lanes of the warp that wait at another instruction. */
 static struct wait_group find_diverged(struct warp *warp, const struct warp_split *f) {
     for (u32 k = 0; k < warp->nsplits; k++)
         if (warp->splits[k].pc != f->pc)
@@ -45,7 +46,7 @@ static struct wait_group find_diverged(struct warp *warp, const struct warp_spli
     return (struct wait_group){0};
 }
 
-/* "; 16 threads wait for others of their warp, thread (16,0,0) in line 7" */
+/* Writes "; 16 wait for lanes of their own warp, thread (16,0,0) in line 7", or nothing. */
 static void append_waiters(const struct launch *l, const struct wait_group *w, const char *activity,
                            char *out, size_t size) {
     char thread_text[64];

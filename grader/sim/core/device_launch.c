@@ -1,20 +1,21 @@
-/* device_launch.c — launches by kernels: what device code calls of the device runtime (CUDA dynamic
- * parallelism, the second version).
+/* device_launch.c — launches by kernels: the functions of the CUDA device runtime (dynamic
+ * parallelism, second version). core/builtin.c calls it; sim/launch.c runs the launches.
  *
- * A kernel cannot wait for what it launched, and the grid that launched counts as running until all
- * that it launched has ended. So a launch is kept, with a copy of its parameters, and runs when the
- * kernel has ended: in the order of the calls, each with what it launches itself, and tail launches
- * last. That is one of the orders that streams allow. */
+ * A kernel can't wait for its launches, and the launching grid counts as running until all of them
+ * have ended. So a launch is stored with a copy of its parameters, and runs when the kernel has
+ * ended: in the order of the calls, each followed by its own launches; tail launches run last. That
+ * is one of the orders that streams allow. */
 #include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/undef.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The programming guide's limits; CUDA's numbers of streams and errors. */
+/* Limits from the programming guide; CUDA's numbers of streams and errors. */
 enum { MAX_DEPTH = 24, MAX_PENDING = 2048 };
 enum { STREAM_TAIL = 3 };
-#define STREAM_GRAPH_TAIL 0x0100000000000000ull /* beside it, as a sibling: 2 and 3 there */
+#define STREAM_GRAPH_TAIL 0x0100000000000000ull /* 2 and 3 in that byte: fire and forget, sibling \
+                                                 */
 enum { INVALID_VALUE = 1, INVALID_CONFIGURATION = 9, DEPTH_EXCEEDED = 65, PENDING_EXCEEDED = 69 };
 
 static u32 arg_word(const unsigned char *frame, const struct param_area *a, u32 i, u32 lane) {
@@ -41,7 +42,7 @@ static u64 set_device_error(struct exec *x, u32 error) {
     return x->worker->launch->sim->device_error = error;
 }
 
-/* ---- what kernels call ---- */
+/* ---- functions that kernels call ---- */
 
 /* void *cudaGetParameterBufferV2(function, dim3 grid, dim3 block, unsigned shared) */
 static u64 get_parameter_buffer(struct exec *x, const struct call_desc *d,
@@ -83,7 +84,7 @@ static void append_launch(struct device_launch **list, struct device_launch *p) 
     *list = p;
 }
 
-/* cudaError_t cudaLaunchDeviceV2(buffer, stream): the parameters are what the buffer holds now. */
+/* cudaError_t cudaLaunchDeviceV2(buffer, stream): copies the parameters out of the buffer. */
 static u64 launch_kernel(struct exec *x, const struct call_desc *d, const unsigned char *frame,
                          u32 lane) {
     struct launch *l = x->worker->launch;
@@ -106,7 +107,7 @@ static u64 launch_kernel(struct exec *x, const struct call_desc *d, const unsign
     return 0;
 }
 
-/* ---- graphs: runtime/graph_device.c runs what is asked for here ---- */
+/* ---- graphs: runtime/graph_device.c runs the launches requested here ---- */
 
 static struct sim_graph_mailbox *find_graph_mailbox(const struct memory *m) {
     for (unsigned i = 0; i < m->count; i++)
@@ -127,8 +128,8 @@ static bool contains_u64(const u64 *list, u32 n, u32 stride, u64 v) {
     return false;
 }
 
-/* cudaError_t cudaGraphLaunch(graph, stream), as an H100 answers: tests/programs/graph_device.cu.
- */
+/* cudaError_t cudaGraphLaunch(graph, stream), with an H100's results:
+ * tests/programs/graph_device.cu. */
 static u64 launch_graph(struct exec *x, const struct call_desc *d, const struct op *o,
                         const unsigned char *frame, u32 lane) {
     struct sim_graph_mailbox *b = find_graph_mailbox(x->memory);
@@ -150,7 +151,7 @@ static u64 launch_graph(struct exec *x, const struct call_desc *d, const struct 
     return 0;
 }
 
-/* Streams and events are numbers that nothing asks for again. */
+/* Stores a handle. Streams and events are only numbers: nothing uses them. */
 static u64 return_handle(struct exec *x, const struct op *o, const struct call_desc *d,
                          const unsigned char *frame, u32 lane, u64 v, u32 bytes) {
     return call_store_result(x, o, lane, arg_u64(frame, &d->args[0], lane), v, bytes)
@@ -158,7 +159,7 @@ static u64 return_handle(struct exec *x, const struct op *o, const struct call_d
                : INVALID_VALUE;
 }
 
-/* ---- names and texts of errors, in memory of the device from the first that is asked for ---- */
+/* ---- names and texts of errors, copied to device memory at the first request ---- */
 
 static const struct {
     u32 code;
@@ -179,7 +180,7 @@ static u64 alloc_error_strings(struct exec *x) {
         memory_alloc_internal(x->memory, bytes, "names and texts of errors");
     invalidate_cached_allocations(x);
     if (!to) return 0;
-    memory_find_allocation(x->memory, to)->is_module_var = true; /* it stays */
+    memory_find_allocation(x->memory, to)->is_module_var = true; /* never freed */
     memory_set_initialized(x->memory, to, bytes, true);
     for (u32 i = 0; i < 2 * NERRORS; i++)
         to += strlen(strcpy((char *)x->memory->bytes + (to - SIM_BASE),
@@ -198,7 +199,7 @@ static u64 find_error_string(struct exec *x, u32 error, u32 string_index) {
     return at;
 }
 
-/* ---- copies and fills, which wait for the kernel's end like launches ---- */
+/* ---- copies and fills; like launches, they run after the kernel ---- */
 
 static bool check_range(struct exec *x, const struct op *o, u32 lane, u64 address, u64 bytes) {
     bool is_mapped = memory_find_range(x->memory, address, bytes) >= 0;
@@ -271,7 +272,7 @@ void device_launch_builtin(struct exec *x, const struct call_desc *d, const stru
     }
 }
 
-/* ---- afterwards ---- */
+/* ---- after the kernel ---- */
 
 struct sim_launch device_launch_request(const struct device_launch *p) {
     struct sim_launch l = {.kernel = p->kernel,

@@ -1,27 +1,26 @@
-/* device_launch.h — launches that kernels ask for, until they run: core/device_launch.c. */
+/* device_launch.h — launches by kernels, stored until they run: core/device_launch.c. */
 #pragma once
 #include "grader/sim/core/core.h"
 
 struct device_launch {
     struct device_launch *next;
-    const struct sim_kernel
-        *kernel; /* none: `length` bytes are copied, or filled where there is no `from` */
+    const struct sim_kernel *kernel; /* NULL: a copy, or a fill if `src` is 0 */
     u64 dst, src, copy_bytes;
     u8 fill_value;
     u32 grid[3], block[3], dynamic_shared, param_bytes;
-    u64 param_buffer;      /* of parameters, until it is launched */
-    unsigned char *params; /* from then on */
+    u64 param_buffer;      /* device address of the parameters, until the launch */
+    unsigned char *params; /* the parameters, after the launch */
 };
 
-/* What a call leaves by a pointer that it was given, at a generic address as the lane sees it;
- * false, and a fault, if there is no memory. */
+/* Stores a call's result through a pointer: a generic address of the lane. Returns false, with a
+ * fault, if the address is invalid. */
 bool call_store_result(struct exec *x, const struct op *o, u32 lane, u64 address, u64 v, u32 bytes);
-/* A call of the device runtime by a lane. */
+/* Executes a lane's call of the device runtime. */
 void device_launch_builtin(struct exec *x, const struct call_desc *d, const struct op *o, u32 lane,
                            unsigned char *frame);
-/* The executable graph that runs, where it was made for the device; else 0. */
+/* Returns the running executable graph if it was instantiated for device launch, else 0. */
 u64 device_launch_current_graph(const struct memory *m);
 struct sim_launch device_launch_request(const struct device_launch *p);
 void device_launch_free(struct sim *s, struct device_launch *p);
-/* Forgets what was asked for and has not run. */
+/* Drops the launches that have not run. */
 void device_launch_drop(struct sim *s);

@@ -1,6 +1,6 @@
-/* fp_environment.c — rounding and flush-to-zero by the processor's own control register, around one
- * lane function. That aarch64 flushes earlier than x86-64 is made good in insn/exec_host_float.h.
- */
+/* fp_environment.c — runs one lane function with another rounding mode or flush-to-zero, set in the
+ * CPU's control register. aarch64 flushes before rounding, x86-64 after it; insn/exec_host_float.h
+ * compensates. */
 #include "grader/sim/core/core.h"
 
 #if defined __x86_64__
@@ -9,8 +9,7 @@
 enum { MXCSR_DEFAULT = 0x1f80, MXCSR_FTZ = 0x8000, MXCSR_DAZ = 0x0040, MXCSR_ROUNDING = 13 };
 
 static u64 set_fp_environment(u8 env) {
-    u32 mode = MXCSR_DEFAULT | (env & 3u)
-                                   << MXCSR_ROUNDING; /* ENV_RN… are the processor's own numbers */
+    u32 mode = MXCSR_DEFAULT | (env & 3u) << MXCSR_ROUNDING; /* ENV_RN… have the CPU's values */
     if (env & ENV_FTZ) mode |= MXCSR_FTZ | MXCSR_DAZ;
     u32 saved = _mm_getcsr();
     _mm_setcsr(mode);
@@ -30,7 +29,9 @@ static u64 enter(u8 env) {
     __asm__ volatile("msr fpcr, %0" ::"r"(mode) : "memory");
     return saved;
 }
-static void leave(u64 saved) { __asm__ volatile("msr fpcr, %0" ::"r"(saved) : "memory"); }
+static void restore_fp_environment(u64 saved) {
+    __asm__ volatile("msr fpcr, %0" ::"r"(saved) : "memory");
+}
 #endif
 
 void core_run_with_fp_env(struct exec *x, const struct op *o, u32 mask) {

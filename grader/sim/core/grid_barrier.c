@@ -1,27 +1,28 @@
-/* grid_barrier.c — the barrier over all blocks of a cooperative launch, this_grid().sync().
+/* grid_barrier.c — the grid barrier of a cooperative launch, this_grid().sync(). The lane functions
+ * of atomics and loads call it.
  *
- * Theory of operation. Cooperative Groups builds it of an atomic and a loop: a thread of each block
- * adds the block's part to a word of the workspace that the launch gave it, and looks at that word
- * until the sum has turned its highest bit over. The word is ours, and so is known: an addition of
- * the block's part is its arrival, and a load of the word by a block that has come waits here until
- * all have. So the loop turns once, whoever comes first; what is counted does not depend on the
- * order in which blocks run, and the time model is told where a block came and where it went on.
- * The parts are those of Cooperative Groups: 1 for each block, for the first one what is lacking to
- * 2^31.
+ * Theory of operation. Cooperative Groups builds the barrier of an atomic and a loop: one thread of
+ * each block adds the block's increment to a word of the launch's workspace, and polls that word
+ * until the sum has flipped its highest bit. We allocate the workspace, so the word is known: an
+ * addition of the increment is the block's arrival, and a load of the word by a block that has
+ * arrived waits here until all have. So the loop iterates once, whatever the order of blocks;
+ * counters don't depend on that order, and the trace records where a block arrives and where it
+ * proceeds. The increments are those of Cooperative Groups: 1 for each block but the first, and for
+ * the first one the rest to 2^31.
  *
- * Nothing is believed. Who is there is counted by block, each once a phase, not read from the word:
- * what else is written to it completes nothing, and an addition of another number is no arrival.
- * Where the highest bit turns over all the same, or where that leaves blocks that wait for ever,
- * they look at the word as often as they like from then on, and the launch is one whose blocks wait
- * for each other, which the time model does not know. Flags and counters of the program's own are
- * no barrier of the grid. */
+ * A program can't forge a completion. Arrivals are counted by block, once in each generation, not
+ * read from the word: other writes to it complete nothing, and an addition of another number is no
+ * arrival. If the highest bit flips nevertheless, or blocks would wait forever, the barrier is
+ * abandoned: its waiters poll the word as often as they like, and the launch is one whose blocks
+ * wait for each other, which the time model does not support. A program's own flags and counters
+ * are no grid barrier. */
 #include "grader/sim/core/grid_barrier.h"
 
 #include <string.h>
 
-enum { BARRIER_OFFSET = 4 /* in the workspace, behind its size */ };
+enum { BARRIER_OFFSET = 4 /* in the workspace, after its size */ };
 
-/* Needs one worker, and blocks that wait for no cluster besides. */
+/* Opens the barrier if the launch has one worker and no clusters. */
 void grid_barrier_open(struct launch *l) {
     bool is_supported = l->request->cooperative && l->code->interblock_dependent &&
                         !l->has_clusters && !l->selected_blocks;
@@ -37,7 +38,7 @@ static bool is_one_lane_at(u64 word, const u64 *ea, u32 mask) {
     return !(mask & (mask - 1)) && ea[__builtin_ctz(mask)] == word;
 }
 
-/* ---- what blocks do between two barriers, of a traced launch ---- */
+/* ---- the work of blocks between two barriers, in a traced launch ---- */
 
 static void update_max(uint64_t *a, uint64_t b) { *a = b > *a ? b : *a; }
 
@@ -111,8 +112,8 @@ static bool accesses_word(const struct exec *x, const struct op *o, u32 mask, u6
     return false;
 }
 
-/* The whole warp waits: lanes that go round the loop's other way would come to what is behind it
- * alone, and not with the one that looks. */
+/* Makes the whole warp wait: lanes on the loop's other path would otherwise run ahead, separated
+ * from the polling lane. */
 bool grid_barrier_must_wait(struct exec *x, u32 lanes, const struct op *o) {
     const struct grid_barrier *g = &x->worker->launch->grid_barrier;
     lanes &= *(const u32 *)operand_at(x, o->guard) ^ o->guard_xor;
@@ -144,7 +145,7 @@ bool grid_barrier_observes_release(struct exec *x, const struct mem_desc *d, con
     return true;
 }
 
-/* ---- blocks that wait ---- */
+/* ---- waiting blocks ---- */
 
 bool grid_barrier_has_waiters(const struct block *b) {
     for (u32 w = 0; w < b->nwarps; w++)

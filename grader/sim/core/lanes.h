@@ -1,6 +1,6 @@
-/* lanes.h — what functions over 32 lanes share: loops and access to operands. Included by lanes_*.c
- * only, which are compiled once for each level of vector instructions (ISA is its name in
- * code/isa_levels.def). */
+/* lanes.h — loops and operand access for functions over 32 lanes. Only exec_*.c include it; they
+ * are compiled once for each level of vector instructions (ISA is its name in code/isa_levels.def).
+ */
 #pragma once
 #include "grader/sim/core/core.h"
 
@@ -8,14 +8,14 @@
 #define LANES_CAT(a, b)  LANES_CAT2(a, b)
 #define ISAFN(name)      LANES_CAT(name, ISA)
 
-/* After counting: notes the access where the block is sampled. */
+/* Traces an access of a sampled block; call it after counting. */
 #define TRACE(x, o, space, stat, ea, mask)               \
     do                                                   \
         if (__builtin_expect((x)->trace != NULL, false)) \
             trace_access(x, o, space, stat, ea, mask);   \
     while (0)
 
-/* Registers never overlap in part, so one lane never depends on another. */
+/* Registers never overlap partially, so no lane depends on another. */
 #ifdef __clang__
 #define FOR_LANES for (int l = 0; l < 32; l++)
 #else
@@ -24,7 +24,7 @@
 #define FOR_ACTIVE_LANES(mask) \
     for (u32 m_ = (mask), l; m_ && (l = (u32)__builtin_ctz(m_), 1); m_ &= m_ - 1)
 
-/* All ones if true: conditions are combined as masks, which is what becomes vector code. */
+/* All ones if true. Conditions combined as masks compile to vector code. */
 #define TRUTH_MASK(condition) ((condition) ? ~0u : 0u)
 
 static inline u32 mask_at(const struct exec *x, ref r) { return *(const u32 *)operand_at(x, r); }

@@ -1,4 +1,5 @@
-/* report.c — faults and findings: the first of each kind (the lowest block's), and how often. */
+/* report.c — records faults and findings: the first report of each kind (the lowest block's), and
+ * the number of occurrences. At the end of a launch it merges those of all workers. */
 #include "grader/sim/core/core.h"
 #include "grader/sim/core/source_location.h"
 #include "grader/sim/core/undef.h"
@@ -15,7 +16,8 @@ static const struct {
 #undef X
 };
 
-/* What a device would not notice is a finding: the launch goes on. */
+/* Returns true if the fault ends the launch. A device would not notice the others: they are
+ * findings, and the launch continues. */
 static bool is_fatal(enum sim_fault f) { return strcmp(fault_kinds[f].error, "cudaSuccess") != 0; }
 
 const char *sim_stall_text(enum sim_stall_reason w) {
@@ -73,7 +75,7 @@ void core_format_report(const struct exec *x, struct sim_report *r, enum sim_fau
     va_end(ap);
 }
 
-/* Counted; true if it is the one to keep. */
+/* Counts an occurrence; returns true if its report is the one to keep. */
 static bool count_fault(struct exec *x, enum sim_fault fault) {
     struct worker *k = x->worker;
     k->reports[fault].count++;
@@ -134,8 +136,8 @@ static void report_abort(const struct launch *l, enum sim_fault fault, struct si
                  : "this machine has no memory left for the blocks' registers and shared memory");
 }
 
-/* A read with no barrier before it may come before the store: that is the race, not a value that
- * nothing wrote. */
+/* Drops uninitialized reads of shared memory if there is a race in it: without a barrier a read may
+ * run before the store, so the race is the cause. */
 static void drop_consequent_reports(struct sim_result *out) {
     u32 nkept = 0;
     for (u32 i = 0; i < out->nreports; i++)

@@ -1,6 +1,6 @@
-/* source_location.c — the source line that an instruction is reported under. `atomicAdd` and its
- * like are inline functions of the toolkit's headers: a count or a fault there says nothing to the
- * reader, the line that called them does. */
+/* source_location.c — the source line that reports and counters give for an instruction, and the
+ * variable at an address. `atomicAdd` and the like are inline functions of the toolkit's headers: a
+ * line there means nothing to the reader, so we take the line that called them. */
 #include "grader/sim/core/source_location.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static bool is_toolkit_header(const struct ptx_module *m, const struct ptx_loc *
 
 const struct ptx_loc *source_location_of(const struct ptx_module *m, uint32_t loc) {
     const struct ptx_loc *l = &m->locs[loc];
-    /* The table may be hostile: a chain of calls that is longer than the table goes round in it. */
+    /* The table may be hostile: a chain of callers longer than the table is a cycle. */
     for (uint32_t depth = 0;
          is_toolkit_header(m, l) && l->inlined_at && l->inlined_at < m->nlocs && depth < m->nlocs;
          depth++)
@@ -67,8 +67,8 @@ static const struct var_offset *find_shared_variable_in(const struct sim_func *c
     return NULL;
 }
 
-/* The name in the source of a variable: that of one declared in a function ends in E<length><name>.
- */
+/* Returns a variable's name in the source. The mangled name of one declared in a function ends in
+ * E<length><name>. */
 static const char *unmangled_name(const char *name, int *length) {
     *length = (int)strlen(name);
     for (const char *e = name + *length; e > name; e--) {
@@ -116,7 +116,7 @@ void describe_shared_element(const struct launch *l, uint64_t offset, u32 width,
 void describe_shared_byte(const struct launch *l, uint64_t offset, char *out, size_t size) {
     const struct var_offset *v = find_shared_variable(l, offset);
     uint64_t dynamic_base =
-        l->shared_bytes - l->request->dynamic_shared; /* of dynamic shared memory */
+        l->shared_bytes - l->request->dynamic_shared; /* start of dynamic shared memory */
     int length;
     if (v) {
         const char *name = unmangled_name(v->var->name, &length);

@@ -1,6 +1,7 @@
-/* spin_diagnosis.c — what a loop that used up its budget waits for: the first load or atomic in it
- * whose address stays the same from round to round. A loop that reads no memory at all waits for
- * nothing that can come: often the compiler has read a flag before it, once. */
+/* spin_diagnosis.c — says what an endless loop waits for: the first load or atomic in it whose
+ * address is loop-invariant, with the value there. core/warp.c appends it to the report of an
+ * exceeded budget. A loop that reads no memory waits for nothing that can change: often the
+ * compiler has read a flag once, before the loop. */
 #include "grader/sim/code/async.h"
 #include "grader/sim/core/source_location.h"
 
@@ -17,7 +18,7 @@ static bool reads_memory(const struct exec *x, const struct op *o) {
            has_opcode(o, "atom");
 }
 
-/* Whether an op writes the register. */
+/* Returns true if the op writes the register. */
 static bool writes_register(const struct exec *x, const struct op *o, ref r) {
     if (!has_opcode(o, "ld") && !has_opcode(o, "atom")) return o->dst == r;
     const struct mem_desc *d = &x->mems[o->aux];
@@ -41,7 +42,8 @@ static u64 address_of(const struct exec *x, const struct op *o, u32 lane) {
                         : ((const u64 *)reg)[lane] + (u64)o->imm;
 }
 
-/* Where, and what it holds. */
+/* Describes the address that the op reads, and its value; returns false if it is not valid memory.
+ */
 static bool describe(const struct exec *x, const struct op *o, char *out, size_t size) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 address = address_of(x, o, (u32)__builtin_ctz(x->active_mask)), value = 0;
@@ -66,7 +68,8 @@ static bool is_mbarrier_wait(const struct exec *x, const struct op *o) {
     return has_opcode(o, "mbarrier") && x->mems[o->aux].verb == MEM_LOAD;
 }
 
-/* What the phase of the mbarrier still lacks. */
+/* Describes what the phase of the mbarrier still lacks; returns false if it is not in shared
+ * memory. */
 static bool describe_mbarrier(const struct exec *x, const struct op *o, char *out, size_t size) {
     u64 offset = ((const u64 *)operand_at(x, o->src[0]))[__builtin_ctz(x->active_mask)], b;
     char location[256];

@@ -1,4 +1,4 @@
-/* trace.c — recording of sampled blocks; see trace.h. Runs only where a launch is sampled. */
+/* trace.c — records the traces of sampled blocks; see trace.h. Only traced launches call it. */
 #include "grader/sim/core/trace.h"
 #include "common/grow.h"
 #include "grader/sim/core/grid_barrier.h"
@@ -6,18 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks whose accesses are looked at: some of the first, and one in the middle, where nothing is
- * special. */
+/* Number of blocks that record max accesses: some of the first, and one in the middle of the grid,
+ * which is typical. */
 enum { MAX_ACCESS_BLOCKS = 4 };
 
-/* ---- what is kept where a block makes more words than there is room for ---- */
+/* ---- decimation: which chunks are kept of a block whose trace exceeds its limit ---- */
 
-/* The last level is for parts that are too long alone: what of them finds no room is left out. */
+/* At MAX_LEVEL a single chunk may exceed the limit; the excess is dropped. */
 enum { MAX_LEVEL = 40, CHUNKS_PER_WARP = 32, MIN_CHUNK_WORDS = 64 };
 
-/* Going down from the level at hand, one of two each time, so that what is kept was kept at the
- * level before, too. The first part of a run says nothing of the rest; and code that knew which
- * parts are kept could do in the others what is to cost nothing. */
+/* Returns true if the chunk is kept at the current level: of each two chunks of a level, the key
+ * selects one for the next level, so what is kept now was kept before. Chunks are kept from the
+ * whole run, since its beginning may differ from the rest, and unpredictably, so that code can't do
+ * its costly work in the chunks that are dropped. */
 static bool is_chunk_sampled(const struct trace_block *t, u64 number) {
     u64 at = number >> t->decimation_level;
     for (u32 level = t->decimation_level; level; level--)
@@ -45,7 +46,7 @@ static void decimate(struct trace_block *t) {
     for (u32 i = 0; i < t->nwarps; i++) decimate_warp(t, &t->warps[i]);
 }
 
-/* Room for `n` words at the end of the warp's stream; NULL: they are not kept. */
+/* Reserves `n` words at the end of the warp's stream; returns NULL if they are not kept. */
 static u64 *reserve_words(struct trace_block *t, u32 warp, u32 n) {
     struct trace_warp *w = &t->warps[warp];
     w->produced_words += n;
@@ -77,8 +78,8 @@ void trace_segment(struct trace_block *t, u32 warp, u32 segment) {
 
 /* ---- accesses ---- */
 
-/* Passes that the 32 banks need for the lanes' words, phase by phase: docs/counters.md, "Shared
- * memory". */
+/* Returns the wavefronts of the lanes' words in the 32 banks, for one phase: docs/counters.md,
+ * "Shared memory". */
 static u32 phase_wavefronts(const u64 *ea, u32 mask, u32 span) {
     u64 seen[32][33];
     u32 in_bank[32] = {0}, max_words = 0;
@@ -104,8 +105,8 @@ static u32 bank_wavefronts(const u64 *ea, u32 mask, u32 span) {
     return wavefronts;
 }
 
-/* Atomics in shared memory: a bank takes one lane a pass, whatever the word. Increments are merged
- * by word. */
+/* Returns the wavefronts of an atomic in shared memory: a bank serves one lane in each, whatever
+ * the word. Increments of one word are merged. */
 static u32 atomic_wavefronts(const struct mem_desc *d, const u64 *ea, u32 mask) {
     u32 in_bank[32] = {0}, max_lanes = 1;
     if (d->is_increment) return bank_wavefronts(ea, mask, d->width);
@@ -133,7 +134,7 @@ static u32 collect_lines(const u64 *ea, u32 mask, u32 span, u64 line[64]) {
     return n;
 }
 
-/* Of a store: which sectors it does not cover to the last byte. */
+/* Marks the sectors that a store covers only partially. */
 static void mark_partial_sectors(const u64 *ea, u32 mask, u32 span, u64 *line, u32 n) {
     u32 covered[64][4] = {0};
     for (u32 l = 0; l < 32; l++)
@@ -162,7 +163,8 @@ static u32 collect_addresses(const u64 *ea, u32 mask, u64 out[64], u32 *max_mult
     return n;
 }
 
-/* One lane does the warp's atomics: code/access_merging.c says where ptxas arranges that. */
+/* Returns true if one lane does the warp's atomics: code/access_merging.c says where ptxas arranges
+ * that. */
 static bool is_aggregated(const struct mem_desc *d, const struct access_pattern *m, u32 mask) {
     return m->shape == PATTERN_UNIFORM &&
            (d->warp_aggregation == AGGREGATE_ALWAYS ||
@@ -184,7 +186,8 @@ static void append_access(struct exec *x, const struct op *o, struct access_head
     if (n) memcpy(to + 1, entry, n * sizeof *entry);
 }
 
-/* What it costs where it goes: sectors in global memory, else passes. */
+/* Records the access if it is its instruction's costliest: in sectors of global memory, else in
+ * wavefronts. */
 static void record_max_access(struct exec *x, const struct op *o, u8 space, u32 wavefronts,
                               const u64 *entry, u32 n, const u64 *ea, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
@@ -201,7 +204,8 @@ static void record_max_access(struct exec *x, const struct op *o, u8 space, u32 
         space == SPACE_SHARED && !(d->verb == MEM_ATOM || d->verb == MEM_RED) && a.span <= 4;
     if (is_single_wavefront_phase)
         a.cost =
-            bank_wavefronts(ea, mask, a.span); /* of itself, not of what ptxas merges it into */
+            /* its own, not those of the access that ptxas merges it into */
+            bank_wavefronts(ea, mask, a.span);
     if (counts_sectors) a.cost = 0;
     for (u32 i = 0; counts_sectors && i < n; i++)
         a.cost += (u32)__builtin_popcountll(entry[i] & 15);
@@ -306,7 +310,7 @@ void trace_mbarrier(struct exec *x, const struct op *o, u8 verb, u64 offset) {
                   &offset, 1);
 }
 
-/* ---- the whole ---- */
+/* ---- all traces of a launch ---- */
 
 struct sim_trace *trace_open(const u64 *blocks, u32 n, u32 nwarps, u64 limit, u64 key) {
     struct sim_trace *t = xcalloc(1, sizeof *t);

@@ -1,6 +1,6 @@
-/* trace_max_access.c — of each memory instruction the access that costs most, as its lanes asked
- * for it: what pictures of accesses show. Only in a few of the traced blocks, so that it costs
- * nothing that counts. */
+/* trace_max_access.c — keeps the costliest access of each memory instruction, by lane: the reports'
+ * pictures of access patterns show it. Only a few of the traced blocks record it, so its cost is
+ * negligible. */
 #include "grader/sim/core/trace.h"
 #include "common/grow.h"
 
@@ -18,7 +18,7 @@ static struct trace_max_access *find_or_add_access(struct trace_block *t,
     return &t->max_accesses[t->max_access_index[a->op] - 1];
 }
 
-/* Of two that cost the same the one with more lanes, then the first. */
+/* Of two accesses that cost the same, keeps the one with more lanes, else the first. */
 void trace_update_max_access(struct trace_block *t, const struct trace_observed_access *a) {
     struct trace_max_access *l = find_or_add_access(t, a);
     int extra_lanes = __builtin_popcount(a->mask) - __builtin_popcount(l->mask);

@@ -60,7 +60,7 @@ void undef_put(struct warp *w, void *slot, u32 bytes, u32 mask, const u64 *undef
     undef_refresh(w, slot, bytes, any ? origin : 0);
 }
 
-/* Words of parameters. */
+/* Copies the undefined bits of parameters, which consist of words. */
 void undef_copy(struct warp *w, void *to, const void *from, u32 bytes, u32 mask) {
     u64 bits[32];
     for (u32 i = 0; w->nundef && i < bytes / 4; i++) {

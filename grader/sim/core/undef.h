@@ -1,53 +1,53 @@
-/* undef.h — values that came from a read of what nothing wrote: followed through registers and
- * memory, and told where they decide something.
+/* undef.h — undefined values: values computed from uninitialized memory. They are tracked through
+ * registers and memory, and reported where they decide something (as MemorySanitizer does).
  *
- * Theory of operation. Compilers load what they then do not use: both sides of a condition, the
- * elements of a vector, a structure's padding. So a load of bytes that nothing wrote is no fault;
- * its value is *undefined*, and that is told where it decides: an address, a branch, what an atomic
- * leaves, a member mask, text that is printed, memory that is read back.
+ * Theory of operation. Compilers load values that they don't use: both sides of a condition, the
+ * elements of a vector, a structure's padding. So a load of uninitialized bytes is no fault. Its
+ * value is *undefined*, and a report follows where it decides: an address, a branch, an atomic
+ * update, a member mask, printed text, memory that is read back.
  *
- * Registers have a shadow of the frames' layout (`warp.taint`): a bit that is set is an undefined
- * bit of the register in that place. A byte for each 4 of a frame (`warp.origin`) says where the
- * undefined bits of the slot that begins there come from, 0 = all are defined. A warp without any
- * runs as if this were not here. A load that finds undefined bytes marks its registers and ends the
- * fast loop over the segment (`exec.running`); from there on segments go through undef_run_segment
- * (undef_run.c), until no slot of the warp has such a bit left. There, each op's result is
- * undefined where what it is made from is (undef_ops.c): bit by bit for what moves bits, lane by
- * lane for arithmetic, and not at all where the defined operands decide alone (selp, and, or). What
- * moves bits is its own rule: it is run once more, on the shadow.
+ * Registers have a shadow laid out as the frames (`warp.undef`): a set bit is an undefined bit of
+ * the register at that place. For each 4 bytes of a frame, `warp.undef_origin` holds the origin of
+ * the undefined bits of the slot that begins there, 0 = all are defined. A warp without undefined
+ * values runs at full speed. A load that reads undefined bytes marks its registers and ends the
+ * fast loop over the segment (`exec.fast_mask`); from there on, segments run by undef_run_segment
+ * (undef_run.c), until no slot of the warp has undefined bits. There, each op's result is undefined
+ * if its operands are (undef_ops.c): bit by bit for ops that move bits, lane by lane for
+ * arithmetic, and not at all if the defined operands decide alone (selp, and, or). An op that moves
+ * bits is its own rule: it runs once more, on the shadow.
  *
- * Memory's shadow holds, by byte: 0 nothing wrote it, 1 written, else a *mark*: an undefined value
- * was stored, 2 × its origin. Marks are even, so that whoever asks by `&` for written bytes does
- * not get them. An origin is a load; the device keeps what is to be said of each
- * (`undef_origin_table`): the lowest block's first such read.
+ * Memory's shadow holds, for each byte: 0 uninitialized, 1 initialized, else a *mark*: an undefined
+ * value was stored, 2 × its origin. Marks are even, so a test by `&` for initialized bytes fails
+ * for them. An origin is a load; the device keeps one report for each (`undef_origin_table`): the
+ * lowest block's first such read.
  *
- * Structures are copied byte by byte, too, with their padding, by loads, selections and stores. A
- * byte that nothing wrote beside others that were is therefore not told where it is read back; once
- * arithmetic has had it, it is. */
+ * Structures are also copied byte by byte, with their padding, by loads, selections and stores. An
+ * uninitialized byte next to initialized ones is therefore not reported where it is read back,
+ * unless arithmetic has used it. */
 #pragma once
 #include "grader/sim/core/core.h"
 
 enum {
-    UNDEF_MAX_ORIGINS = 63, /* from 1; the last stands for all that come later */
+    UNDEF_MAX_ORIGINS = 63, /* from 1; the last one stands for all later ones */
     UNDEF_PADDING =
-        64, /* or-ed onto one: a byte beside others that were written, moved about and no more */
-    UNDEF_PENDING = 128 /* in the shadow: the target of a copy that was not waited for
-                           (race/async.c); no mark is that */
+        64, /* or-ed onto an origin: a byte next to initialized ones that was only moved so far */
+    /* in the shadow: the target of a copy in flight (race/async.c); never a mark */
+    UNDEF_PENDING = 128
 };
 
 static inline bool undef_is_mark(unsigned char shadow) { return shadow > 1; }
 
 /* ---- memory (undef_memory.c) ---- */
 
-/* A lane accesses bytes of which not all are written. `shadow`: of the access, with 8 bytes
- * readable on both sides. A load's registers are marked; an atomic is reported, since it decides at
- * once. */
+/* Handles a lane's access to bytes that are not all initialized. `shadow` is that of the access,
+ * with 8 bytes readable on both sides. A load marks its registers; an atomic is reported, since it
+ * decides at once. */
 void undef_access(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane,
                   u64 address, const unsigned char *shadow, enum mem_space space);
-/* A store has run: its undefined bytes are marked in memory. */
+/* Marks the undefined bytes that a store has written. */
 void undef_store(struct exec *x, const struct op *o, u32 mask);
 
-/* ---- registers (undef.c); slots are named by where they lie in the warp's frames ---- */
+/* ---- registers (undef.c); slots are host addresses in the warp's frames ---- */
 
 static inline unsigned char *undef_shadow_of(const struct warp *w, const void *slot) {
     return w->undef + ((const unsigned char *)slot - w->frames);
@@ -55,31 +55,31 @@ static inline unsigned char *undef_shadow_of(const struct warp *w, const void *s
 static inline u8 *undef_origin_of(const struct warp *w, const void *slot) {
     return &w->undef_origin[((const unsigned char *)slot - w->frames) / 4];
 }
-/* The origin of what is undefined in an operand's slot, 0 = nothing. */
+/* Returns the origin of the undefined bits in an operand's slot, 0 = none. */
 static inline u8 undef_operand_origin(const struct exec *x, ref r) {
     return r == REF_NONE || ref_base(r) != BASE_FRAME ? 0
                                                       : *undef_origin_of(x->warp, operand_at(x, r));
 }
-/* The undefined bits by lane of a slot of `bytes` a lane (1: a predicate); returns the lanes that
- * have some. */
+/* Gets the undefined bits, by lane, of a slot with `bytes` bytes a lane (1: a predicate). Returns
+ * the lanes that have any. */
 u32 undef_get(const struct warp *w, const void *slot, u32 bytes, u64 out[32]);
-/* The same of an operand, which may be no register. */
+/* The same for an operand, which need not be a register. */
 u32 undef_operand_bits(const struct exec *x, ref r, u32 bytes, u64 out[32]);
 u32 undef_operand_lanes(const struct exec *x, ref r, u32 bytes);
-/* Sets them for the lanes of the mask; NULL: all defined. */
+/* Sets the undefined bits for the lanes of the mask; NULL: all defined. */
 void undef_put(struct warp *w, void *slot, u32 bytes, u32 mask, const u64 *undefined, u8 origin);
 static inline void undef_set_operand(const struct exec *x, ref r, u32 bytes, u32 mask,
                                      const u64 *undefined, u8 origin) {
     if (r != REF_NONE && ref_base(r) == BASE_FRAME)
         undef_put(x->warp, operand_at(x, r), bytes, mask, undefined, origin);
 }
-/* After the shadow was written to by other means. */
+/* Updates the counts after the shadow was written by other means. */
 void undef_refresh(struct warp *w, void *slot, u32 bytes, u8 origin);
 void undef_copy(struct warp *w, void *to, const void *from, u32 bytes, u32 mask);
-void undef_clear(struct warp *w); /* a block starts */
+void undef_clear(struct warp *w); /* when a block starts */
 
-/* Runs `with` as if the shadow were the registers: sources that are none are 0. Those of an op are
- * renamed by undef_source_ref. */
+/* Makes ops run on the shadow instead of the registers; sources that are no registers are 0 there.
+ * undef_source_ref renames the sources of an op. */
 struct undef_saved_bases {
     unsigned char *base[BASE_COUNT];
 };
@@ -92,31 +92,34 @@ static inline ref undef_source_ref(ref r) {
 /* ---- origins and reports (undef_report.c) ---- */
 
 struct undef_origin_table;
+/* Returns the origin for a load of uninitialized memory. */
 u8 undef_load_origin(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width,
                      enum mem_space space);
-/* The same for a shuffle of a lane that takes no part in it. */
+/* Returns the origin for a shuffle from a lane that does not take part. */
 u8 undef_shuffle_origin(struct exec *x, const struct op *o, u32 lane, u32 from);
-/* …of the results of wgmma, until somebody waits. */
+/* Returns the origin for the results of wgmma before a wait. */
 u8 undef_wgmma_origin(struct exec *x, const struct op *o);
-/* Told at `o`, which `does` ("uses it as an address"): once for each of the lanes. */
+/* Reports a use at `o`, such as "uses it as an address", once for each of the lanes. */
 void undef_report_use(struct exec *x, u8 origin, const struct op *o, u32 lanes,
                       const char *use_text);
-/* An operand decides for the lanes of the mask: where it is undefined it is told, and counts as
- * defined from then on. */
+/* Reports an operand that decides for the lanes of the mask if it is undefined; then marks it as
+ * defined. */
 void undef_check_use(struct exec *x, const struct op *o, ref r, u32 bytes, u32 mask,
                      const char *use_text);
-/* An access that decides at once, of what nothing wrote. */
+/* Reports an access to uninitialized memory that decides at once. */
 void undef_report_access(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width,
                          enum mem_space space);
-/* What that launch read of shared memory before it was written has been told as a race. */
+/* Marks the launch's uninitialized reads of shared memory as explained by a reported race. */
 void undef_mark_explained(struct sim *s, u64 launch);
 void undef_close(struct sim *s);
-void undef_unload(struct sim *s, const struct sim_module *m); /* its ops go */
+/* call it before the module's ops are freed */
+void undef_unload(struct sim *s, const struct sim_module *m);
 
-/* ---- a tainted warp (undef_run.c, undef_ops.c) ---- */
+/* ---- a warp with undefined values (undef_run.c, undef_ops.c) ---- */
 
-/* Runs the segment on from after x->undef_load, and looks at what its control op decides by;
- * returns that. */
+/* Runs the segment from the op after x->undef_load on, checks the operands of its control op, and
+ * returns that op. */
 const struct op *undef_run_segment(struct exec *x, u32 active);
-/* The result of an op that is a function of its operands, by lane. */
+/* Computes the undefined bits of the result of an op that is a function of its operands, by lane.
+ */
 void undef_run_lane_op(struct exec *x, const struct op *o, u32 mask, u32 undef_guard_lanes);

@@ -1,9 +1,9 @@
-/* undef_memory.c — undefined values between registers and memory. See undef.h.
+/* undef_memory.c — undefined values on their way between registers and memory. See undef.h.
  *
- * A load is judged by the element: of a structure's padding some bytes of an element are often
- * missing, which makes the element no less defined. Structures are also copied with all of it, in
- * vectors of any type: of one whose values are only stored the whole counts, and of bytes and
- * halves the 8 bytes around them. Marks, however, count by the byte. */
+ * A load is judged by the element: some bytes of an element are often padding, which does not make
+ * the element undefined. Structures are also copied with their padding, in vectors of any type: if
+ * the values of a vector are only stored, the whole vector counts; for bytes and halves, the 8
+ * bytes around them. Marks, however, count by the byte. */
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/undef.h"
 
@@ -11,7 +11,7 @@
 
 static u64 low_byte_mask(u32 bytes) { return bytes >= 8 ? ~0ull : (1ull << 8 * bytes) - 1; }
 
-/* Whether anything was written of the bytes that decide about an element. */
+/* Returns true if any of the bytes that decide about an element is initialized. */
 static bool is_any_written(const struct mem_desc *d, u32 element, u64 address,
                            const unsigned char *shadow) {
     u32 at = element * d->width, n = d->width;
@@ -25,7 +25,7 @@ static bool is_any_written(const struct mem_desc *d, u32 element, u64 address,
     return any;
 }
 
-/* The bits of an element that are marked; *mark: one of the marks. */
+/* Returns the undefined bits of an element; *mark is one of their marks. */
 static u64 marked_bits(const unsigned char *shadow, u32 width, u8 *mark) {
     u64 bits = 0;
     for (u32 i = 0; i < width; i++)
@@ -41,7 +41,7 @@ static void mark_register(struct exec *x, const struct mem_desc *d, u32 element,
     undef_set_operand(x, d->reg[element], d->reg_bytes, 1u << lane, undefined, origin);
 }
 
-/* A lone byte, within 8 of which some were written. */
+/* Returns UNDEF_PADDING for a byte load within 8 bytes some of which are initialized. */
 static u8 padding_flag(const struct mem_desc *d, u64 at, const unsigned char *shadow) {
     unsigned char any = 0;
     for (s32 i = 0; d->width == 1 && i < 8; i++) any |= shadow[i - (s32)(at & 7)];
@@ -50,12 +50,13 @@ static u8 padding_flag(const struct mem_desc *d, u64 at, const unsigned char *sh
 
 static void check_atomic_update(struct exec *x, const struct op *o, const struct mem_desc *d,
                                 u32 lane, u64 address, u8 mark, enum mem_space space) {
-    if (d->atom == ATOM_EXCH && d->result == REF_NONE) return; /* it only writes */
+    /* an exchange without a result only writes */
+    if (d->atom == ATOM_EXCH && d->result == REF_NONE) return;
     if (mark) undef_report_use(x, mark / 2, o, 1u << lane, "updates it atomically");
     else undef_report_access(x, o, lane, address, d->width, space);
 }
 
-/* Some of it will be written by a copy that is under way. */
+/* Returns true if a copy in flight will write some of the bytes. */
 static bool has_pending_bytes(const struct mem_desc *d, const unsigned char *shadow) {
     bool has_pending = false;
     for (u32 i = 0; i < (u32)d->width * d->count; i++) has_pending |= shadow[i] == UNDEF_PENDING;
@@ -89,7 +90,7 @@ void undef_access(struct exec *x, const struct op *o, const struct mem_desc *d, 
 
 /* ---- stores ---- */
 
-/* In a cluster, of whichever block it is. */
+/* Returns the shadow of an address in the shared memory of any block of the cluster. */
 static unsigned char *cluster_shadow_of(struct exec *x, u64 at, u32 span) {
     u32 field = cluster_rank_field(at), offset = cluster_offset(at),
         rank = field ? field - 1 : x->block->cluster_rank;
@@ -98,7 +99,8 @@ static unsigned char *cluster_shadow_of(struct exec *x, u64 at, u32 span) {
     return is_mapped ? x->cluster->blocks[rank].shared_written + offset : NULL;
 }
 
-/* The shadow of a lane's access, a byte every `step`; NULL where it is out of bounds. */
+/* Returns the shadow of a lane's access; *local says whether it is laid out as local memory. NULL
+ * if out of bounds. */
 static unsigned char *access_shadow_of(struct exec *x, u8 space, u64 at, u32 span, u32 lane,
                                        bool *local) {
     if (space == SPACE_GENERIC)
@@ -116,7 +118,7 @@ static unsigned char *access_shadow_of(struct exec *x, u8 space, u64 at, u32 spa
         return at < x->shared_bytes && span <= x->shared_bytes - at ? x->shared_written + at : NULL;
     int i = memory_find_range(x->memory, at, span);
     if (i < 0 || x->memory->allocations[i].region == MEM_HOST_SHARED)
-        return NULL; /* nobody sees what the host writes there */
+        return NULL; /* the simulator can't see the host's writes */
     memory_invalidate_initialized(&x->memory->allocations[i]);
     x->memory->has_undef_marks = true;
     return x->memory->init_shadow + (at - SIM_BASE);
@@ -130,8 +132,7 @@ struct stored_undef {
 
 static void mark_lane(const struct mem_desc *d, const struct stored_undef *s, unsigned char *w,
                       bool local, u32 lane) {
-    u32 word_offset =
-        local ? (u32)(uintptr_t)w % 4 : 0; /* rows of words: 128 bytes from one to the next */
+    u32 word_offset = local ? (u32)(uintptr_t)w % 4 : 0; /* words of one lane are 128 bytes apart */
     for (u32 i = 0; i < (u32)d->width * d->count; i++) {
         u32 e = i / d->width,
             at = local ? (word_offset + i) / 4 * 128 + (word_offset + i) % 4 - word_offset : i;
@@ -150,7 +151,7 @@ void undef_store(struct exec *x, const struct op *o, u32 mask) {
     }
     const void *base = o->src[0] == REF_NONE ? NULL : operand_at(x, o->src[0]);
     for (u32 m = s.lanes & mask ? mask : 0; m;
-         m &= m - 1) { /* all of them: a later lane may write what is defined */
+         m &= m - 1) { /* all lanes: a later lane may store a defined value there */
         u32 l = (u32)__builtin_ctz(m);
         u64 at = !base          ? (u64)o->imm
                  : d->address32 ? ((const u32 *)base)[l] + (u32)o->imm

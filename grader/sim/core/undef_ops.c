@@ -1,8 +1,8 @@
-/* undef_ops.c — which bits of a result are undefined, for instructions that are a function of their
- * operands. See undef.h.
+/* undef_ops.c — computes which bits of a result are undefined, for instructions that are a function
+ * of their operands. See undef.h.
  *
- * A rule for each kind of instruction, found by the row's name. RULE_ANY, the usual one, makes all
- * of a lane's result undefined where any bit of any operand is. */
+ * Each kind of instruction has a rule, found by the opcode's name. With RULE_ANY, the default, all
+ * bits of a lane's result are undefined if any bit of any operand is. */
 #include "grader/sim/code/decode.h"
 #include "grader/sim/core/undef.h"
 
@@ -43,8 +43,8 @@ static bool has_prefix(const char *s, const char *prefix) {
     return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-/* cvt.u64.u32 and its like: two types and nothing else. Formats held as integers have other names.
- */
+/* Returns true for cvt.u64.u32 and the like: two types and nothing else. Formats held as integers
+ * have other names. */
 static bool is_resize(const struct opcode_desc *r) {
     const char *n = r->name;
     size_t first = has_prefix(n, "cvt.") ? strcspn(n + 4, ".") : 0;
@@ -77,7 +77,7 @@ struct operand {
     u32 bytes;
 };
 
-/* Bytes of operand `i`, the result for -1, of rows that have no types. */
+/* Returns the bytes of operand `i` (-1: of the result) of opcodes that have no types. */
 static u32 untyped_operand_bytes(const struct op *o, int i) {
     static const struct {
         const char *name;
@@ -103,7 +103,7 @@ static u32 bytes_of(const struct op *o, int i) {
     return type == PTX_NO_TYPE ? 0 : decode_reg_bytes((enum ptx_type)type);
 }
 
-/* xor onto a predicate operand */
+/* Returns the mask to xor onto a predicate operand. */
 static u32 flip_of(const struct op *o, int i) {
     const struct opcode_desc *r = &insn_opcodes[o->opcode];
     if (r->form == FORM_SETP) return (u32)o->imm;
@@ -150,7 +150,8 @@ static void propagate_pack(const struct operand a[MAX_SRC_OPERANDS], u64 out[32]
         out[l] = (a[1].lanes >> l & 1 ? 0xffff : 0) | (a[0].lanes >> l & 1 ? 0xffff0000 : 0);
 }
 
-/* The operand that is chosen; where the choice is undefined, nothing if both are the same. */
+/* Takes the bits of the selected operand. If the condition is undefined, the result is undefined
+ * only where the operands differ. */
 static void propagate_select(const struct operand a[MAX_SRC_OPERANDS], u32 first, u64 out[32]) {
     for (u32 l = 0; l < 32; l++) {
         const struct operand *chosen = first >> l & 1 ? &a[0] : &a[1];
@@ -173,7 +174,7 @@ static u32 selected_first_lanes(enum undef_rule rule, const struct op *o, const 
     return first;
 }
 
-/* The op itself, on the shadow of the operands that it moves. */
+/* Runs the op itself on the shadow of the operands that it moves. */
 static void propagate_move(struct exec *x, const struct op *o, u8 data,
                            const struct operand a[MAX_SRC_OPERANDS], u64 out[32]) {
     _Alignas(64) unsigned char operand_values[MAX_SRC_OPERANDS][256], result[256] = {0};
@@ -197,7 +198,7 @@ static void propagate_move(struct exec *x, const struct op *o, u8 data,
         else memcpy(&out[l], result + l * bytes, bytes);
 }
 
-/* What setp compares, before it is combined. */
+/* Returns setp's comparison, before it is combined with a predicate. */
 static u32 run_comparison(struct exec *x, const struct op *o) {
     struct op bare_op = *o;
     u32 *dst = operand_at(x, o->dst), saved = *dst;
@@ -209,7 +210,8 @@ static u32 run_comparison(struct exec *x, const struct op *o) {
     return result;
 }
 
-/* Of `truth how c`, where t says that truth is undefined. */
+/* Computes which lanes of `predicate operation c` are undefined; t: the lanes with an undefined
+ * predicate. */
 static void combine_predicates(u32 operation, u32 predicate, u32 t, const struct operand *c,
                                u64 out[32]) {
     for (u32 l = 0; l < 32; l++) {
@@ -239,7 +241,7 @@ struct undef_result {
     u64 undefined[32], second_undef[32]; /* second: q of setp, the carry flag */
 };
 
-/* True if it only moved bits. */
+/* Computes the result's undefined bits; returns true if the op only moves bits. */
 static bool propagate_undef(struct exec *x, const struct op *o, struct undef_result *out) {
     struct operand a[MAX_SRC_OPERANDS];
     u8 data;

@@ -1,7 +1,7 @@
-/* undef_report.c — where undefined values come from, and what is said of them. See undef.h.
+/* undef_report.c — the origins of undefined values, and their reports. See undef.h.
  *
- * An origin is a load instruction. What is said of it is the first such read of the block at hand,
- * where this worker saw one; else, of values that came through memory, that of the lowest block of
+ * An origin is a load instruction. Its report is the first such read of the current block, if this
+ * worker saw one; else, for values that passed through memory, the report of the lowest block in
  * the last launch that had one. */
 #include "grader/sim/core/undef.h"
 #include "grader/sim/core/source_location.h"
@@ -14,15 +14,15 @@ struct undef_origin_table {
     pthread_mutex_t lock;
     u32 count;
     struct {
-        const struct op *op; /* NULL: its module has gone */
-        bool is_explained; /* by a race of that launch: it only came before the store that it was to
-                           come after */
-        u64 launch, block; /* of the read that `report` tells */
+        const struct op *op; /* NULL: its module is unloaded */
+        /* by a race of that launch: the read ran before the store that it should follow */
+        bool is_explained;
+        u64 launch, block; /* of the read in `report` */
         struct sim_report report;
     } origins[UNDEF_MAX_ORIGINS + 1];
 };
 
-/* What a worker saw in its launch. */
+/* One worker's report of an origin in its launch. */
 struct undef_report {
     const struct op *op;
     u64 block;
@@ -88,7 +88,7 @@ static void describe(struct exec *x, struct sim_report *r, const struct op *o, u
     }
 }
 
-/* The table keeps the lowest block's of the last launch. */
+/* Stores the report in the table if it is of a newer launch or a lower block. */
 static void publish_lowest_block(struct undef_origin_table *t, u8 id, const struct launch *l,
                                  const struct undef_report *report) {
     pthread_mutex_lock(&t->lock);
@@ -101,7 +101,7 @@ static void publish_lowest_block(struct undef_origin_table *t, u8 id, const stru
     pthread_mutex_unlock(&t->lock);
 }
 
-/* What this worker saw of the op last, to be described anew; NULL if it was in this block. */
+/* Returns the worker's report of the op, to be filled in; NULL if it has one of this block. */
 static struct undef_report *first_in_block(struct exec *x, const struct op *o) {
     struct worker *k = x->worker;
     if (!k->undef_reports)
@@ -142,7 +142,7 @@ u8 undef_shuffle_origin(struct exec *x, const struct op *o, u32 lane, u32 from) 
     return x->worker->last_undef_origin;
 }
 
-/* An op's own address is the name of what it read; one byte on, that of what it makes. */
+/* The op's own address identifies the origin of what it read; one byte on, that of its result. */
 u8 undef_wgmma_origin(struct exec *x, const struct op *o) {
     struct undef_report *report = first_in_block(x, (const struct op *)((const char *)o + 1));
     if (!report) return x->worker->last_undef_origin;
@@ -177,7 +177,7 @@ static bool is_explained(struct exec *x, u8 id) {
 
 /* ---- reports ---- */
 
-/* ", and at FILE:LINE uses it…": the place only where it is another one. */
+/* Appends ", and at FILE:LINE uses it…"; without the location if it is the read's own. */
 static void append_use(const struct exec *x, struct sim_report *r, const struct op *o,
                        const char *use_text) {
     const struct sim_module *m = x->worker->launch->module;
@@ -247,6 +247,6 @@ bool sim_check_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct
              (unsigned long long)n, location);
     out->count = 1;
     for (u64 i = 0; i < bytes; i++)
-        if (undef_is_mark(w[i])) w[i] = 1; /* told once */
+        if (undef_is_mark(w[i])) w[i] = 1; /* report it once */
     return true;
 }

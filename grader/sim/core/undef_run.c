@@ -1,5 +1,5 @@
-/* undef_run.c — segments of a warp with undefined values: what each op needs to be defined, and
- * what it does to the others. See undef.h. */
+/* undef_run.c — runs segments of a warp with undefined values: checks the operands that must be
+ * defined, and propagates undefined bits. See undef.h. */
 #include "grader/sim/code/tensor.h"
 #include "grader/sim/code/tex.h"
 #include "grader/sim/core/undef.h"
@@ -50,8 +50,8 @@ static void run_atom(struct exec *x, const struct op *o, u32 mask) {
         undef_set_operand(x, d->result + 256 * h, width, mask, NULL, 0);
 }
 
-/* A parameter of a device function lies in the frame, in words: the op is run on the shadow, too.
- */
+/* Runs a load or store of a device function's parameter. Parameters are words of the frame, so the
+ * op runs on the shadow, too. */
 static void run_parameter(struct exec *x, const struct op *o, u32 mask, u32 undef_guard_lanes) {
     const struct mem_desc *d = &x->mems[o->aux], *mems = x->mems;
     struct mem_desc shadow_desc = *d;
@@ -78,7 +78,7 @@ static void run_parameter(struct exec *x, const struct op *o, u32 mask, u32 unde
         undef_refresh(x->warp, words + i * 128, 4, origin);
 }
 
-/* ---- what is neither ---- */
+/* ---- other instructions ---- */
 
 static void run_mbarrier(struct exec *x, const struct op *o, u32 mask) {
     undef_check_use(x, o, o->src[0], 8, mask, as_address);
@@ -134,8 +134,8 @@ static void run_alloca(struct exec *x, const struct op *o, u32 mask) {
 
 static void run_unchecked(struct exec *x, const struct op *o, u32 mask) { o->run(x, o, mask); }
 
-/* A texture's coordinates may be anything; where it is and which place of a surface is meant must
- * be known. */
+/* Checks a texture access: the handle and a surface's coordinates must be defined, a texture's
+ * coordinates need not be. */
 static void run_texture(struct exec *x, const struct op *o, u32 mask) {
     const struct tex_desc *d = &x->worker->launch->module->texs[o->target];
     undef_check_use(x, o, d->handle, 8, mask, "uses it as a texture or surface");
@@ -150,8 +150,8 @@ static void run_texture(struct exec *x, const struct op *o, u32 mask) {
 
 /* ---- one op ---- */
 
-/* Rows that change more than a register, or need an operand to be defined: only where their guard
- * is. */
+/* Opcodes that change more than a register, or need a defined operand; they run only for lanes
+ * whose guard is true. */
 static const struct {
     const char *name;
     void (*run)(struct exec *x, const struct op *o, u32 mask);
@@ -169,7 +169,7 @@ static const struct {
     {"tld4", run_texture},
     {"suld", run_texture},
     {"sust", run_texture},
-    {"mma", run_unchecked}, /* these see to their registers: insn/exec_matrix.c */
+    {"mma", run_unchecked}, /* they propagate undefined bits themselves: insn/exec_matrix.c */
     {"wgmma", run_unchecked},
     {"wgmma.group", run_unchecked},
     {"wgmma.fence", run_unchecked},

@@ -1,4 +1,5 @@
-/* warp.c — the interpreter: runs the fragments of one warp. See core.h for the theory. */
+/* warp.c — the interpreter: runs the splits of one warp. core/block.c calls it. See core.h for the
+ * theory. */
 #include "grader/sim/core/core.h"
 #include "common/clock.h"
 #include "grader/sim/core/cluster.h"
@@ -11,7 +12,7 @@ static inline u32 guard_mask(const struct exec *x, const struct op *o) {
     return *(const u32 *)operand_at(x, o->guard) ^ o->guard_xor;
 }
 
-/* Straight-line code up to the control op of the segment, which is returned. */
+/* Runs straight-line code; returns the control op at the end of the segment. */
 static inline const struct op *run_segment(struct exec *x, const struct op *o) {
     for (; o->kind == OP_LANEWISE; o++) {
         u32 mask = x->fast_mask & guard_mask(x, o);
@@ -31,7 +32,8 @@ static void count_segment(struct exec *x, struct warp *w, struct warp_split *f, 
     f->vruntime += n;
 }
 
-/* At backward branches and calls: a program without either ends by itself. */
+/* Returns true, perhaps with a report, if the launch must end. Called at backward branches and
+ * calls: a program without either ends by itself. */
 static bool over_budget(struct exec *x, const struct op *o) {
     struct worker *k = x->worker;
     struct launch *l = k->launch;
@@ -60,7 +62,7 @@ static void enter_split(struct exec *x, const struct warp_split *f) {
     x->local_base = c->local;
 }
 
-/* ---- control instructions: each leaves the fragment's pc where its lanes go on ---- */
+/* ---- control instructions: each sets the split's pc to where its lanes proceed ---- */
 
 static void branch(struct exec *x, struct warp *w, struct warp_split *f, const struct op *o,
                    u32 pc) {
@@ -108,8 +110,7 @@ static void exit_threads(struct exec *x, struct warp *w, struct warp_split *f, c
     if (!lanes) return;
     barrier_record_exit(x, o, lanes);
     split_exit(w, f, lanes);
-    if (w->nsplits > 1)
-        warp_sync_resolve(x, w); /* those that waited for these lanes do so no longer */
+    if (w->nsplits > 1) warp_sync_resolve(x, w); /* other lanes no longer wait for these */
     barrier_try_release(x);
     if (x->cluster) cluster_try_release(x);
 }
@@ -160,10 +161,10 @@ static void run_control(struct exec *x, struct warp *w, struct warp_split *f, co
     }
 }
 
-/* Blocks that draw their work from a counter share it by their speed, which is alike: each draws
- * once, and then, in a launch whose time is modelled, lets the others draw before it draws again.
- * What it does with what it drew is its own turn: who comes to a barrier made of a counter and
- * waits there is seen to wait. */
+/* Returns true if a block must yield before its next ticket. Blocks that fetch their work from a
+ * counter run about equally fast, so in a traced launch each fetches one ticket, then lets the
+ * others fetch theirs. Its work on the ticket is a timeslice of its own: that shows when a block
+ * waits at a barrier made of a counter. */
 static bool refetches_ticket(struct exec *x, struct warp *w, const struct warp_split *f) {
     const struct launch *l = x->worker->launch;
     if (!l->trace || !l->module->segments[l->module->segment_of[f->pc]].fetches_ticket)
@@ -172,15 +173,16 @@ static bool refetches_ticket(struct exec *x, struct warp *w, const struct warp_s
     return x->worker->fetched_ticket |= !w->fetched_ticket, !w->fetched_ticket;
 }
 
-/* A warp whose registers are what they were at an earlier turn of the same loop goes round until
- * someone else writes memory: it has to let the others run. Looked for after 512 instructions of a
- * turn, then at twice the distance each time, so that loops which get further pay for a few looks
- * in all. */
+/* Detects a warp that spins: if its registers are the same as in an earlier iteration of the loop,
+ * it can't make progress until another warp writes memory, so it yields. The first check is after
+ * 512 instructions of a timeslice, each later one after twice the distance, so that other loops pay
+ * for few checks. */
 struct spin_detector {
     u64 check_at, check_distance, hash;
     u32 pc;
-    bool is_full_hash; /* `seen` is of all registers, else of two lanes of each, which is cheap and
-                   tells loops that count */
+    /* `hash` is of all registers, else of two lanes of each, which is cheap and recognizes loops
+     * that count */
+    bool is_full_hash;
 };
 enum { WORDS_PER_REGISTER = 32 * sizeof(u32) / sizeof(u64) };
 static u64 hash_registers(const struct exec *x, const struct warp *w, bool is_full) {
@@ -191,7 +193,7 @@ static u64 hash_registers(const struct exec *x, const struct warp *w, bool is_fu
         h = (h ^ word[i]) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
     return h;
 }
-/* The next look may come at another place of the loop: then it is taken as the first. */
+/* If the next check is at another place of the loop, it counts as the first. */
 static bool is_spinning(const struct exec *x, const struct warp *w, struct spin_detector *k,
                         u32 pc) {
     if (w->warp_insns < k->check_at) return false;

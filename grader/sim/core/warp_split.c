@@ -1,16 +1,16 @@
-/* warp_split.c — the groups of lanes of a warp that share a place in the code. See core.h.
+/* warp_split.c — warp splits: the groups of lanes of a warp that share a program counter and a call
+ * stack. core/warp.c calls it. See core.h.
  *
- * Choice. Deepest call first, then the earliest place in the code: lanes that lag catch up, and all
- * meet at the first place that they share. That alone would let lanes that spin on an earlier place
- * starve the one that they wait for; so a fragment that ran for the launch's patience of
- * instructions while others were ready goes behind them in turn. Where the code has nothing to wait
- * by, patience is long: hardware lets lanes that left a loop wait for those that are still in it,
- * and what follows is executed once. Both rules depend on nothing but the program, so a run can be
- * repeated exactly.
+ * Selection. The split deepest in calls runs first, then the earliest one in the code: lanes that
+ * lag catch up, and all reconverge at the first place that they share. That rule alone would let
+ * lanes that spin at an earlier place starve the lane that they wait for. So a split that ran for a
+ * timeslice while others were ready moves behind them. The timeslice is long in code that can't
+ * spin: hardware, too, lets lanes that left a loop wait for those that are still in it, so what
+ * follows executes once. Both rules depend only on the program, so a run can be repeated exactly.
  *
- * The hostile schedule shows what a program relies on that the language does not promise: diverged
- * fragments stay apart until a rendezvous (.sync, a block barrier) brings them together, and which
- * of them runs next is drawn by lot, from a sequence that is the same in each run. */
+ * The adversarial schedule exposes what a program relies on without a guarantee of the language:
+ * diverged splits stay apart until a warp sync or a barrier reconverges them, and a pseudorandom
+ * sequence, the same in each run, decides which one runs next. */
 #include "grader/sim/core/core.h"
 
 #include <assert.h>
@@ -54,7 +54,7 @@ static bool runs_before(const struct worker *k, const struct warp_split *a,
     return da != db ? da > db : a->pc < b->pc;
 }
 
-/* One of those that can run, by lot. */
+/* Returns a pseudorandom one of the ready splits. */
 static struct warp_split *select_random(struct warp *w) {
     u32 ready = 0, ready_index[32];
     for (u32 i = 0; i < w->nsplits; i++)
@@ -93,6 +93,6 @@ void split_exit(struct warp *w, struct warp_split *f, u32 lanes) {
     w->live_lanes &= ~lanes;
     f->mask &= ~lanes;
     if (f->mask || f == &w->splits[--w->nsplits])
-        return; /* the last: reading back at once what was just written waits for it */
+        return; /* the last one; reading it back at once would stall on the store */
     *f = w->splits[w->nsplits];
 }

@@ -1,10 +1,10 @@
-/* warp_sync.c — what lanes do together: shuffles, votes, matches, reductions, warp barriers (the
- * .sync forms).
+/* warp_sync.c — operations of several lanes: shuffles, votes, matches, reductions, warp barriers
+ * (the .sync forms). core/warp.c calls it.
  *
- * A rendezvous needs all live lanes that the member mask names; they may come from different
- * places. Lanes bring their values (`bring`), the result is computed over all of them, and each
- * fragment takes its part (`deliver`). The usual case, one fragment that holds all members, takes
- * the same three steps without waiting. */
+ * A warp sync needs all live lanes of its member mask; they may arrive from different places. It
+ * gathers the lanes' operands (`gather_operands`), computes the result over all of them
+ * (`compute_result`), and scatters it to each split (`scatter_results`). In the usual case one
+ * split holds all members, and nothing waits. */
 #include "grader/sim/core/undef.h"
 
 #include <string.h>
@@ -14,12 +14,12 @@ struct warp_exchange {
     u32 b[32], c[32];
     u64 result[32];
     u32 predicate;             /* the predicate result, by lane */
-    u32 inactive_source_lanes; /* lanes that shuffle from one which takes no part */
-    /* undefined bits of a and of the result; lanes whose b or c, whose predicate result is
+    u32 inactive_source_lanes; /* lanes that shuffle from a lane that does not take part */
+    /* Undefined bits of a and of the result; lanes whose b or c, or whose predicate result, is
      * undefined: core/undef.h */
     u64 undef[32], result_undef[32];
     u32 undef_operand_lanes, predicate_undef;
-    u8 origin, source_lane[32]; /* from: the lane that each gets a shuffled value of */
+    u8 origin, source_lane[32]; /* source_lane: the lane whose value each lane gets */
 };
 
 static unsigned char *operand_slot(const struct exec *x, const struct warp *w,
@@ -82,8 +82,8 @@ static void gather_operands(const struct exec *x, const struct warp *w, const st
     }
 }
 
-/* PTX ISA, "shfl.sync": the source lane j of each lane, and whether it lies in the lane's segment.
- */
+/* Finds the source lane of each lane, and whether it is in the lane's segment (PTX ISA,
+ * "shfl.sync"). */
 static void shuffle(struct warp_exchange *e, u8 mode, u32 lanes) {
     u32 inactive = 0;
     e->predicate = 0;
@@ -177,7 +177,8 @@ static void propagate_undef(const struct warp_sync_desc *d, struct warp_exchange
     e->predicate_undef = d->kind == WARP_SYNC_SHFL ? e->undef_operand_lanes : all ? lanes : 0;
 }
 
-/* Such a value is undefined: it is told where it decides something. */
+/* Marks values shuffled from inactive lanes as undefined: they are reported where they decide
+ * something. */
 static void mark_inactive_sources(struct exec *x, const struct op *o, struct warp_exchange *e) {
     u32 lane = (u32)__builtin_ctz(e->inactive_source_lanes);
     e->origin = undef_shuffle_origin(x, o, lane, e->source_lane[lane]);
@@ -234,7 +235,7 @@ static void scatter_results(const struct exec *x, struct warp *w, const struct w
     for (u32 l = 0; l < 32; l++) dst[l] = (lanes >> l & 1) ? (u32)e->result[l] : dst[l];
 }
 
-/* Lanes of `f` whose member mask equals that of `lane`. */
+/* Returns the lanes of `f` whose member mask equals that of `lane`. */
 static u32 same_members(const struct exec *x, const struct warp *w, const struct warp_split *f,
                         u32 lane, u32 *members) {
     const u32 *m = (const u32 *)operand_slot(x, w, f, desc_of(x, op_of(x, f))->member_mask);
@@ -244,8 +245,8 @@ static u32 same_members(const struct exec *x, const struct warp *w, const struct
     return same & f->mask;
 }
 
-/* Lanes that have left, or that the block does not have, may be named: the others do not wait for
- * them. */
+/* Checks that the lanes are in their member mask. It may also have lanes that exited, or that the
+ * block does not have: nothing waits for them. */
 static bool check_member_mask(struct exec *x, const struct op *o, u32 lanes, u32 members) {
     if (lanes & ~members) {
         core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(lanes & ~members), members,
@@ -297,7 +298,7 @@ void warp_sync_arrive(struct exec *x, struct warp_split *f, const struct op *o) 
     if (x->faulted || !check_member_mask(x, o, lanes, members)) return;
     if ((members & w->live_lanes) != lanes) {
         f->state = SPLIT_AT_WARP_SYNC;
-        try_complete(x, w, f); /* at once: other lanes of the warp may spin until these go on */
+        try_complete(x, w, f); /* at once: other lanes of the warp may spin until these proceed */
         return;
     }
     struct warp_exchange e = {.a = {0}};

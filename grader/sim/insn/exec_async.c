@@ -228,8 +228,7 @@ static void trace_mbarrier_lanes(struct exec *x, const struct op *o, const u64 *
 void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 ea[32];
-    memcpy(ea, operand_at(x, o->src[0]),
-           sizeof ea); /* an arrival's result may overwrite them */
+    memcpy(ea, operand_at(x, o->src[0]), sizeof ea); /* an arrival's result may overwrite them */
     FOR_ACTIVE_LANES(mask) ea[l] -= ea[l] - SHARED_WINDOW < WINDOW_BYTES ? SHARED_WINDOW : 0;
     FOR_ACTIVE_LANES(mask) mbarrier_lane(x, o, l, l == (u32)__builtin_ctz(mask));
     u32 own_mask = count_mbarrier(x, o, ea, mask);
@@ -389,9 +388,10 @@ static void bulk_lane(struct exec *x, const struct op *o, u32 lane) {
         from = ((const u64 *)operand_at(x, o->src[1]))[lane];
     u32 n = ((const u32 *)operand_at(x, o->src[2]))[lane];
     if (n % 16 || to % 16 || from % 16) {
-        core_fault(x, SIM_FAULT_MISALIGNED, o, lane, to,
-                   "copies %u bytes from 0x%llx to 0x%llx: size and addresses must be multiples of 16",
-                   n, (unsigned long long)from, (unsigned long long)to);
+        core_fault(
+            x, SIM_FAULT_MISALIGNED, o, lane, to,
+            "copies %u bytes from 0x%llx to 0x%llx: size and addresses must be multiples of 16", n,
+            (unsigned long long)from, (unsigned long long)to);
         return;
     }
     unsigned char *target_written, *source_written;

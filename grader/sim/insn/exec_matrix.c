@@ -186,8 +186,9 @@ static void multiply_integers(struct exec *x, const struct matrix_desc *m) {
     store_accumulators(x, &m->operands[MATRIX_D], MATRIX_S32, (u32)m->m * m->n, d);
 }
 
-/* ---- undefined elements (core/undef.h): one in a row of a, a column of b, or c makes the elements
- * of d that depend on it undefined ---- */
+/* ---- undefined elements (core/undef.h) ----
+ *
+ * One in a row of a, a column of b, or c makes undefined what d computes from it. */
 
 /* Returns a matrix whose registers are in the shadow; sets *origin to that of an undefined element
  * in [from, to). */

@@ -38,10 +38,11 @@ static void access_param(struct exec *x, const struct op *o, const struct mem_de
                        "accesses %u bytes at offset %lld of the kernel's %u parameter bytes", span,
                        (long long)ea[l], r->param_bytes);
         else if (ea[l] & (span - 1))
-            core_fault(x, SIM_FAULT_MISALIGNED, o, l, ea[l],
-                       "accesses %u bytes at offset %lld of the kernel's parameters, which is not a "
-                       "multiple of %u",
-                       span, (long long)ea[l], span);
+            core_fault(
+                x, SIM_FAULT_MISALIGNED, o, l, ea[l],
+                "accesses %u bytes at offset %lld of the kernel's parameters, which is not a "
+                "multiple of %u",
+                span, (long long)ea[l], span);
         else ISAFN(lane_move)
         (x, d, (unsigned char *)r->params + ea[l], zero_offsets, 1u << l, PATTERN_ANY);
     }

@@ -31,9 +31,7 @@ void ISAFN(lane_move)(const struct exec *x, const struct mem_desc *d, unsigned c
                       const s32 *rel, u32 mask, u8 shape);
 
 /* Returns the bytes that a lane accesses. */
-static inline u32 access_span(const struct mem_desc *d) {
-    return (u32)d->width * d->count;
-}
+static inline u32 access_span(const struct mem_desc *d) { return (u32)d->width * d->count; }
 
 static inline enum race_access_kind race_access_of(const struct mem_desc *d) {
     if (d->verb == MEM_ATOM) return RACE_ATOM;
@@ -101,8 +99,7 @@ static inline bool reuses_address(const struct exec *x, const struct mem_desc *d
     return true;
 }
 
-/* ---- the init shadow: written bytes are 1, marks of undefined values are even (core/undef.h)
- * ---- */
+/* ---- init shadow: 1 = written; marks of undefined values are even (core/undef.h) ---- */
 
 static inline bool all_initialized(const unsigned char *w, u32 n) {
     unsigned char all = 1;

@@ -140,7 +140,8 @@ void ISAFN(op_alloca)(struct exec *x, const struct op *o, u32 mask) {
         u32 from = (used[l] + (u32)o->imm - 1) & ~((u32)o->imm - 1);
         if (from > ALLOCA_BYTES || bytes[l] > ALLOCA_BYTES - from) {
             core_fault(x, SIM_FAULT_STACK_OVERFLOW, o, l, bytes[l],
-                       "allocates %u bytes with alloca, but a thread's stack has %u bytes, %u of them in use",
+                       "allocates %u bytes with alloca, but a thread's stack has %u bytes, %u of "
+                       "them in use",
                        bytes[l], ALLOCA_BYTES, used[l]);
             continue;
         }

@@ -279,8 +279,10 @@ INLINE u16 ex2_bf16(u16 a) { return mufu_bf16(mufu_ex2(f32_of_bf16(a))); }
 INLINE u16 tanh_f16(u16 a) { return mufu_f16(mufu_tanh(decode_f16(a))); }
 INLINE u16 tanh_bf16(u16 a) { return mufu_bf16(mufu_tanh(f32_of_bf16(a))); }
 
-/* ---- f64: the same tables for the high word, whose 20 fraction bits are the upper ones of the 23;
- * truncated ---- */
+/* ---- f64 ----
+ *
+ * The same tables serve the high word, whose 20 fraction bits are the upper ones of the 23.
+ * Truncated. */
 
 INLINE u32 mufu_rcp64h(u32 a) {
     u32 sign = a & 0x80000000u, e = a >> 20 & 2047, fraction = a & 0xfffff;

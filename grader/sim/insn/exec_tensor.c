@@ -422,10 +422,10 @@ static bool check_row_end(struct tile_copy *c) {
     u64 end = (u64)t->coord[0] + t->count[0];
     if (end <= t->map.dim[0] || t->map.dim[0] * t->element_bytes % TENSOR_CHUNK_BYTES == 0)
         return true;
-    core_fault(
-        c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, operand_value(c, c->o->src[1]),
-        "reduces into a tile that extends beyond a row of %llu bytes, which is not a multiple of %d",
-        (unsigned long long)(t->map.dim[0] * t->element_bytes), TENSOR_CHUNK_BYTES);
+    core_fault(c->x, SIM_FAULT_TENSOR_MAP, c->o, c->lane, operand_value(c, c->o->src[1]),
+               "reduces into a tile that extends beyond a row of %llu bytes, which is not a "
+               "multiple of %d",
+               (unsigned long long)(t->map.dim[0] * t->element_bytes), TENSOR_CHUNK_BYTES);
     return false;
 }
 

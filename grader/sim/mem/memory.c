@@ -1,9 +1,8 @@
-/* memory.c — see mem.h. The same calls give the same addresses.
+/* memory.c — device memory; see mem.h. The same calls give the same addresses.
  *
- * Where an allocation goes: behind all that were, while few places that were freed wait for their
- * use after free to be found. Then into the next gap, on from where the last one was found, which
- * is the place that has waited longest. So the cost of a call does not grow with the number of
- * calls before it. */
+ * Placement: an allocation goes after all earlier ones, while the quarantine of freed places is
+ * small. Then it goes into the next gap, searching on from the last gap found: that place has been
+ * free longest. So the cost of a call does not grow with the number of calls before it. */
 #include "grader/sim/mem/mem.h"
 #include "common/grow.h"
 
@@ -20,8 +19,8 @@ static void *reserve(uint64_t bytes) {
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* Of this machine: aarch64 has kernels with pages of 16 and 64 KiB. What is mapped or given back
- * begins and ends with a page. */
+/* Returns the page size of this machine: aarch64 kernels have pages of 4, 16 or 64 KiB. Mappings
+ * and releases are whole pages. */
 uint64_t memory_page(void) {
     uint64_t bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     return bytes > MEM_PAGE ? bytes : MEM_PAGE;
@@ -81,11 +80,11 @@ static uint64_t allocation_end(const struct allocation *a) {
 
 uint64_t memory_used_span(const struct memory *m) {
     uint64_t span = DEVICE_OFFSET + (1ull << 30);
-    while (span < m->top) span += span - DEVICE_OFFSET; /* in few steps */
+    while (span < m->top) span += span - DEVICE_OFFSET; /* doubles, so few steps */
     return span < memory_span(m) ? span : memory_span(m);
 }
 
-/* Index of the first allocation that ends behind an offset. */
+/* Returns the index of the first allocation that ends after an offset. */
 static unsigned first_ending_after(const struct memory *m, uint64_t offset) {
     unsigned low = 0, high = m->count;
     while (low < high) {
@@ -101,8 +100,8 @@ static void remove_from_quarantine(struct memory *m, const struct allocation *a)
     m->regions[a->region].quarantine_bytes -= footprint(a->size, a->is_page_aligned);
 }
 
-/* A place in the table for what takes [start, end): that of the freed ones which it overlaps, which
- * are forgotten. */
+/* Makes an entry in the table for [start, end). It replaces the freed allocations that it overlaps.
+ */
 static struct allocation *insert_allocation(struct memory *m, uint64_t start, uint64_t end) {
     unsigned from = first_ending_after(m, start), to = from;
     for (; to < m->count && m->allocations[to].start < end; to++)
@@ -115,8 +114,8 @@ static struct allocation *insert_allocation(struct memory *m, uint64_t start, ui
     return &m->allocations[from];
 }
 
-/* Forgets all places that were freed but the last MEM_QUARANTINE_COUNT: they are gaps like others.
- */
+/* Removes freed allocations from the table, except the last MEM_QUARANTINE_COUNT: their places
+ * become gaps. */
 static void trim_quarantine(struct memory *m) {
     unsigned retained = 0;
     for (unsigned i = 0; i < m->count; i++) {
@@ -131,9 +130,9 @@ static void trim_quarantine(struct memory *m) {
 
 /* ---- the shadow of large ranges ---- */
 
-/* A memory file of ones. Its pages stand in the shadow of a large input instead of as many pages of
- * its own: of 256 MiB that were all written, none costs memory until an undefined value is stored
- * there. -1 = there is none. */
+/* A memory file of ones, or -1. Its pages are mapped as the shadow of large inputs, so that the
+ * shadow of 256 MiB of initialized data takes no memory until an undefined value is stored there.
+ */
 static int ones_fd = -1;
 enum { ONES_BYTES = 4 << 20 };
 
@@ -149,8 +148,8 @@ void memory_init_before_sandbox(void) {
     memset(p, 1, ONES_BYTES), munmap(p, ONES_BYTES);
 }
 
-/* Whole pages [at, end) count as written; false: they have to be by hand, for what is mapped there
- * by then can be written, too. */
+/* Marks the whole pages [at, end) as initialized by mapping; returns false if the caller must write
+ * the shadow itself (the mapped pages stay writable). */
 static bool map_initialized(struct memory *m, uint64_t at, uint64_t end) {
     for (uint64_t n; at < end; at += n) {
         n = end - at < ONES_BYTES ? end - at : ONES_BYTES;
@@ -170,17 +169,17 @@ static void set_initialized(struct memory *m, uint64_t at, uint64_t bytes) {
             memset(m->init_shadow + last, 1, at + bytes - last);
 }
 
-/* Fresh pages, whatever was mapped there. */
+/* Maps fresh zero pages over whatever was mapped there. */
 static bool map_uninitialized(struct memory *m, uint64_t at, uint64_t bytes) {
     return mmap(m->init_shadow + at, bytes, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-static const uint64_t RELEASE_MIN_BYTES =
-    1 << 20; /* bytes from which on pages are given back rather than cleared */
+/* From this many bytes on, release pages instead of clearing them. */
+static const uint64_t RELEASE_MIN_BYTES = 1 << 20;
 
-/* Gives the whole pages of a range back, so that it costs nothing until it is used; false: clear it
- * by hand, and in any case what is left of [at, first) and [last, at + bytes). */
+/* Clears a range by releasing its whole pages, so that it costs nothing until it is used. Returns
+ * false, with nothing done, if the caller must clear it. */
 static bool release_pages(unsigned char *base, uint64_t at, uint64_t bytes, int advice) {
     uint64_t first = round_to(at, memory_page()), last = (at + bytes) & ~(memory_page() - 1);
     if (bytes < RELEASE_MIN_BYTES || madvise(base + first, last - first, advice) != 0) return false;
@@ -189,7 +188,7 @@ static bool release_pages(unsigned char *base, uint64_t at, uint64_t bytes, int 
     return true;
 }
 
-/* Nothing in the range counts as written. */
+/* Marks the range as uninitialized. */
 static void clear_initialized(struct memory *m, uint64_t at, uint64_t bytes) {
     uint64_t first = round_to(at, memory_page()), last = (at + bytes) & ~(memory_page() - 1);
     if (bytes < RELEASE_MIN_BYTES || !map_uninitialized(m, first, last - first))
@@ -206,7 +205,7 @@ void memory_zero(struct memory *m, uint64_t address, uint64_t bytes) {
         memset(m->bytes + at, 0, bytes);
 }
 
-/* The first gap of `need` bytes in [from, to) between what is alive; 0 = none. */
+/* Returns the first gap of `required` bytes in [from, to) between live allocations; 0 = none. */
 static uint64_t find_gap(const struct memory *m, uint64_t from, uint64_t to, uint64_t required,
                          uint64_t align) {
     uint64_t at = round_to(from, align);
@@ -317,7 +316,7 @@ struct allocation *memory_find_allocation(struct memory *m, uint64_t address) {
     return offset_in < m->allocations[i].size || offset_in == 0 ? &m->allocations[i] : NULL;
 }
 
-/* What a freed place held is nobody's any more: large ones are given back at once. */
+/* Zeroes a freed place: releases the pages of a large one at once. */
 static void release_freed(struct memory *m, const struct allocation *a) {
     if (a->size < RELEASE_MIN_BYTES || (a->is_page_aligned && a->region != MEM_HOST_SHARED)) return;
     memory_zero(m, SIM_BASE + a->start, a->size);
@@ -408,12 +407,12 @@ static void describe_name(const struct allocation *a, char *out, size_t size) {
     else snprintf(out, size, "allocation %u (%llu bytes)", a->serial, (unsigned long long)a->size);
 }
 
-/* Bytes from `offset` up to the next allocation's start; UINT64_MAX if there is none. */
+/* Returns the bytes from `offset` to the next allocation's start; UINT64_MAX if there is none. */
 static uint64_t bytes_to_next(const struct memory *m, int i, uint64_t offset) {
     return i + 1 < (int)m->count ? m->allocations[i + 1].start - offset : UINT64_MAX;
 }
 
-enum { NEAR_BYTES = 1 << 20 }; /* bytes: what lies further off belongs to no allocation */
+enum { NEAR_BYTES = 1 << 20 }; /* beyond this many bytes, an address is "far from any allocation" */
 
 void memory_describe(const struct memory *m, uint64_t address, unsigned width, char *out,
                      size_t size) {

@@ -39,14 +39,14 @@ const char *memory_tensor_map_parse(const unsigned char bytes[TENSOR_MAP_BYTES],
 
 /* ---- a tile ---- */
 
-/* The NaN that fills is the same 16 bits in every type, as an H100 has it:
- * tests/programs/tensor_maps.cu. */
+/* Returns the NaN for elements outside the tensor: the same 16 bits in every type, as on an H100
+ * (tests/programs/tensor_maps.cu). */
 static uint64_t fill_pattern(const struct tensor_map *m) {
     return m->fill ? 0x7ff77ff77ff77ff7 : 0;
 }
 
-/* The first and last element of dimension `i` of the box that lie within the tensor; false if none
- * does. */
+/* Finds the first and last element of the box within the tensor in dimension `i`; returns false if
+ * there are none. */
 static bool clip_dimension(const struct memory_tile *t, unsigned i, int64_t *first, int64_t *last) {
     int64_t step = t->map.element_stride[i], end = (int64_t)t->map.dim[i];
     *first = t->coord[i] >= 0 ? t->coord[i] : t->coord[i] + (-t->coord[i] + step - 1) / step * step;
@@ -55,7 +55,7 @@ static bool clip_dimension(const struct memory_tile *t, unsigned i, int64_t *fir
     return *first <= *last;
 }
 
-/* Sizes are up to 2^32 and strides up to 2^40: sums need more than 64 bits. */
+/* Sizes are up to 2^32 and strides up to 2^40, so sums need more than 64 bits. */
 static bool find_address_range(struct memory_tile *t) {
     unsigned __int128 low = t->map.address, high = low;
     t->low = t->high = 0;
@@ -74,7 +74,7 @@ static bool find_address_range(struct memory_tile *t) {
 
 bool memory_tile_init(struct memory_tile *t, const struct tensor_map *m, const int32_t *at) {
     *t = (struct memory_tile){.map = *m, .element_bytes = element_types[m->type].bytes, .rows = 1};
-    t->map.element_stride[0] = 1; /* there is no stride in dimension 0 without interleaving */
+    t->map.element_stride[0] = 1; /* without interleaving, CUDA ignores the stride of dimension 0 */
     for (unsigned i = 0; i < TENSOR_MAX_RANK; i++) {
         bool used = i < m->rank;
         t->coord[i] = used ? at[i] : 0;
@@ -119,7 +119,7 @@ void memory_tile_fill(const struct memory_tile *t, unsigned char row[TENSOR_MAX_
         memcpy(row + i * t->element_bytes, &t->fill_value, t->element_bytes);
 }
 
-/* ---- what memory holds, as a number ---- */
+/* ---- a hash of the tile's contents ---- */
 
 uint64_t memory_hash(const unsigned char *bytes, uint64_t n, uint64_t seed) {
     uint64_t h = seed ^ n, word;

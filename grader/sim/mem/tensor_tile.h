@@ -1,12 +1,12 @@
-/* tensor_tile.h — tensor maps, and where the tiles that they describe lie in memory: bulk copies by
- * tensor maps (insn/exec_tensor.c).
+/* tensor_tile.h — tensor maps, and the addresses of the tiles that they describe. Bulk copies by
+ * tensor maps (insn/exec_tensor.c) use it.
  *
  * A tile is the map's box at some coordinates. It lies in shared memory row by row; a row is what
- * is adjacent in dimension 0. Rows follow each other without gaps, but where they are shorter than
- * what a swizzle moves chunks within: those begin at its multiples (measured on an H100,
- * tests/programs/tensor_maps.cu; the bytes that arrive at the mbarrier are those of the rows all
- * the same). A map is 128 bytes that a program may have made up: what memory_tile_init accepts has
- * been checked, and no arithmetic on it overflows. */
+ * is adjacent in dimension 0. Rows follow each other without gaps, unless they are shorter than the
+ * span of the swizzle mode: then each begins at a multiple of the span (measured on an H100,
+ * tests/programs/tensor_maps.cu; the mbarrier still counts only the bytes of the rows). A map is
+ * 128 bytes that a program may have made up: memory_tile_init checks what it accepts, and no
+ * arithmetic on it overflows. */
 #pragma once
 #include "grader/sim/mem/mem.h"
 
@@ -14,8 +14,8 @@ enum {
     TENSOR_MAX_RANK = 5,
     TENSOR_MAP_BYTES = 128,
     TENSOR_MAP_ALIGN = 64,
-    TENSOR_MAX_ROW_BYTES = 256 * 8, /* bytes at most */
-    TENSOR_CHUNK_BYTES = 16         /* what a swizzle moves as one */
+    TENSOR_MAX_ROW_BYTES = 256 * 8,
+    TENSOR_CHUNK_BYTES = 16 /* the unit that a swizzle permutes */
 };
 enum tensor_kind { TENSOR_BITS, TENSOR_UNSIGNED, TENSOR_SIGNED, TENSOR_FLOAT };
 enum tensor_type {
@@ -33,20 +33,21 @@ _Static_assert(sizeof(struct tensor_map) == TENSOR_MAP_BYTES, "as CUtensorMap");
 
 struct memory_tile {
     struct tensor_map map;
-    uint32_t element_bytes;          /* bytes */
+    uint32_t element_bytes;
     int64_t coord[TENSOR_MAX_RANK];  /* coordinates of its first element */
     uint32_t count[TENSOR_MAX_RANK]; /* elements in each dimension, 1 beyond the rank */
-    uint64_t rows, bytes; /* bytes: in shared memory, elements outside the tensor included */
-    uint64_t low, high;   /* addresses of what lies within the tensor; equal: nothing does */
-    uint64_t fill_value;  /* the NaN that fills, or 0 */
+    uint64_t rows, bytes; /* bytes: in shared memory, including elements outside the tensor */
+    uint64_t low, high;   /* addresses of the part within the tensor; equal if there is none */
+    uint64_t fill_value;  /* for elements outside the tensor: a NaN, or 0 */
 };
 
-/* NULL, or what is wrong with these bytes as a map. */
-void memory_tensor_map_sign(struct tensor_map *m); /* it is one */
+/* Marks the bytes as a tensor map. */
+void memory_tensor_map_sign(struct tensor_map *m);
+/* Reads a map; returns NULL, or what is wrong with these bytes as a map. */
 const char *memory_tensor_map_parse(const unsigned char bytes[TENSOR_MAP_BYTES],
                                     struct tensor_map *out);
-/* Of a map that was read so; `at`: as many coordinates as its rank. False: no address of 64 bits
- * reaches what it describes. */
+/* Initializes a tile at the coordinates `at`, as many as the map's rank. Returns false if its
+ * addresses exceed 64 bits. */
 bool memory_tile_init(struct memory_tile *t, const struct tensor_map *m, const int32_t *at);
 
 /* A row of the tile: `skip` bytes outside the tensor, `bytes` in global memory from `global` on,
@@ -56,17 +57,18 @@ struct tile_row {
     uint32_t skip_bytes, bytes;
 };
 uint32_t memory_tile_row_bytes(const struct memory_tile *t);
-/* From where one row begins in shared memory to where the next does. */
+/* Returns the bytes from one row's start in shared memory to the next one's. */
 uint32_t memory_tile_pitch(const struct memory_tile *t);
 struct tile_row memory_tile_row(const struct memory_tile *t, uint64_t row);
-/* Fills `row` with what elements outside the tensor hold. */
+/* Fills `row` with the value of elements outside the tensor. */
 void memory_tile_fill(const struct memory_tile *t, unsigned char row[TENSOR_MAX_ROW_BYTES]);
-/* Bytes of shared memory from the tile's first on in which all of it lies, whatever the swizzle. */
+/* Returns the bytes of shared memory, from the tile's first byte, that hold all of it with any
+ * swizzle. */
 uint64_t memory_tile_shared_bytes(const struct memory_tile *t);
-/* Where the chunk is whose place without a swizzle is the address. */
+/* Returns the swizzled address of the chunk that would be at `address` without a swizzle. */
 static inline uint64_t memory_tile_swizzle(const struct memory_tile *t, uint64_t address) {
     return address ^ ((address >> 7 & ((1u << t->map.swizzle) - 1)) << 4);
 }
-/* What the tile's bytes in global memory are now, as a number. */
+/* Returns a hash of the tile's bytes in global memory. */
 uint64_t memory_tile_hash(const struct memory *m, const struct memory_tile *t);
 uint64_t memory_hash(const unsigned char *bytes, uint64_t n, uint64_t seed);

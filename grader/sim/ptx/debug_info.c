@@ -1,15 +1,15 @@
-/* debug_info.c — where instructions came from: .file, .loc, and the names in .section .debug_str.
+/* debug_info.c — source locations: .file, .loc, and the names in .section .debug_str.
  *
- * `.loc F L C, function_name LABEL, inlined_at F L C` names its caller by place only; the caller is
- * the last .loc of that place in the function, which itself may be inlined. A table from place to
- * the last .loc finds it. Labels and file numbers refer to what stands at the end of the text, so
- * they are resolved last. */
+ * `.loc F L C, function_name LABEL, inlined_at F L C` names its caller by location only: the caller
+ * is the last .loc of that location in the function, which may be inlined itself. A table from
+ * location to the last .loc finds it. Labels and file numbers refer to the end of the text, so they
+ * are resolved last. */
 #include "grader/sim/ptx/parse.h"
 
 #include <string.h>
 
-/* Deeper inlining is told as if the function were inlined straight into the outermost one; that
- * keeps walks along `inlined_at` short where a text names itself as its caller over and over. */
+/* Deeper inlining is recorded as if the function were inlined directly into the outermost one. That
+ * keeps walks along `inlined_at` short even if a text names itself as its caller over and over. */
 enum { MAX_FILES = 1 << 16, MAX_INLINE_DEPTH = 100 };
 
 struct source_position {
@@ -22,12 +22,12 @@ struct loc_slot {
     uint32_t loc;
 };
 
-/* What a loc carries until the end of the text. */
+/* A loc's data until the end of the text. */
 struct loc_pending {
     struct identifier *label;
     uint64_t addend;
-    unsigned inline_depth;  /* how many callers there are */
-    uint32_t outermost_loc; /* where inlining > 0 */
+    unsigned inline_depth;  /* number of callers */
+    uint32_t outermost_loc; /* valid if inline_depth > 0 */
 };
 
 void ptx_skip_pragma(struct listing_parser *p) {
@@ -39,7 +39,7 @@ void ptx_skip_pragma(struct listing_parser *p) {
     ptx_expect(p, ';', "';' after .pragma");
 }
 
-/* Balanced, from '(' on. */
+/* Skips balanced parentheses, from '(' on. */
 void ptx_skip_parentheses(struct listing_parser *p) {
     unsigned depth = 0;
     do {
@@ -110,7 +110,7 @@ static uint32_t add_loc(struct listing_parser *p, struct ptx_loc loc, struct loc
     return slot->loc;
 }
 
-/* The last .loc of that place in this function; a new one where there is none. */
+/* Finds the last .loc of that location in this function, or adds one. */
 static uint32_t find_caller(struct listing_parser *p, struct source_position at) {
     struct loc_slot *slot = p->loc_capacity ? find_slot(p->loc_table, p->loc_capacity, at) : NULL;
     if (slot && slot->function_number == p->function_number) return slot->loc;
@@ -148,7 +148,7 @@ static void parse_bytes(struct listing_parser *p) {
     while (ptx_accept(p, ','));
 }
 
-/* Labels and bytes; what else the section holds is of no interest. */
+/* Parses labels and bytes; skips the rest of the section. */
 static void parse_debug_str(struct listing_parser *p) {
     while (p->tok.kind != '}') {
         if (p->tok.kind == TOKEN_END) ptx_fail_expected(p, "'}' at the end of the section");

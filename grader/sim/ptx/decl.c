@@ -57,7 +57,7 @@ static unsigned expect_alignment(struct listing_parser *p) {
     return (unsigned)align;
 }
 
-/* `.attribute(.managed)`, `.attribute(.unified(1, 2))`: balanced parentheses. */
+/* Parses attributes such as `.attribute(.unified(1, 2))`: balanced parentheses. */
 static void parse_attribute(struct listing_parser *p, struct ptx_var *v) {
     unsigned depth = 0;
     do {
@@ -70,8 +70,8 @@ static void parse_attribute(struct listing_parser *p, struct ptx_var *v) {
     } while (depth);
 }
 
-/* What may stand between the state space and the name, in any order; lanes is the number of a
- * vector type. */
+/* Parses what may stand between the state space and the name, in any order; `lanes` is the number
+ * of a vector type. */
 static void parse_qualifiers(struct listing_parser *p, struct ptx_var *v, unsigned *lanes) {
     *lanes = 1;
     while (p->tok.kind == TOKEN_DIRECTIVE) {
@@ -93,8 +93,8 @@ static uint64_t checked_mul(struct listing_parser *p, uint64_t a, uint64_t b) {
     return product;
 }
 
-/* `[4][3]`, or `[]` for a size that the initialiser or the launch gives (a first dimension of 0).
- */
+/* Parses `[4][3]`, or `[]` for a size that the initializer or the launch sets (a first dimension of
+ * 0). */
 static void parse_dimensions(struct listing_parser *p, struct shape *shape) {
     while (ptx_accept(p, '[')) {
         if (shape->ndims == MAX_DIMS)
@@ -119,7 +119,7 @@ static void parse_shape(struct listing_parser *p, struct ptx_var *v, struct shap
     if (!v->align) v->align = element * lanes;
 }
 
-/* A second declaration of an extern variable means the first one. */
+/* Returns the variable; a second declaration of an extern variable means the first one. */
 static struct ptx_var *module_variable(struct listing_parser *p, struct identifier *name,
                                        struct ptx_var v) {
     if (name->func) ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is already a function", name->s);
@@ -140,8 +140,8 @@ static struct ptx_var *module_variable(struct listing_parser *p, struct identifi
     return old;
 }
 
-/* A variable of a function. One in global or constant space lives as long as the module, so it is
- * the module's, known by name in its block only. */
+/* Adds a variable of a function. One in global or constant space belongs to the module and lives as
+ * long; only its block knows its name. */
 static struct ptx_var *local_variable(struct listing_parser *p, struct identifier *name,
                                       struct ptx_var v) {
     struct ptx_var *var = ptx_alloc(p, p->arena, sizeof(struct ptx_var));

@@ -1,12 +1,11 @@
-/* expr.c — constant expressions of integers, as inline assembly has them once the compiler has put
- * its constants in:
- * `[%rd1+4*16]`, `(1 << 5) - 1`. Arithmetic is on 64 bits and wraps; a value is unsigned when an
- * operand is. */
+/* expr.c — constant expressions of integers, which inline assembly contains once the compiler has
+ * inserted its constants: `[%rd1+4*16]`, `(1 << 5) - 1`. Arithmetic is on 64 bits and wraps; a
+ * value is unsigned if an operand is. */
 #include "grader/sim/ptx/parse.h"
 
 enum { MAX_PARENTHESES = 32, MIN_PRECEDENCE = 1, MUL_PRECEDENCE = 6 };
 
-/* The binary operator at the token, and how tightly it binds; 0 for none. `<<` and `>>` are two
+/* Returns the binary operator at the token and its precedence, 0 for none. `<<` and `>>` are two
  * tokens. */
 static int precedence(const struct listing_parser *p) {
     switch (p->tok.kind) {
@@ -28,7 +27,7 @@ static uint64_t divide(struct listing_parser *p, struct constant a, struct const
     if (!b.value) ptx_fail(p, p->last_line, ERR_INPUT, "a constant is divided by zero");
     if (is_unsigned) return a.value / b.value;
     if (b.value == UINT64_MAX)
-        return 0 - a.value; /* the smallest integer divided by -1 would trap */
+        return 0 - a.value; /* dividing the smallest integer by -1 would trap */
     return (uint64_t)((int64_t)a.value / (int64_t)b.value);
 }
 
@@ -78,7 +77,7 @@ static struct constant parse_primary(struct listing_parser *p, unsigned depth) {
     return c;
 }
 
-/* Goes on from the first number of a level. */
+/* Parses a level of precedence from its first number on. */
 static struct constant parse_binary_rest(struct listing_parser *p, struct constant left, int level,
                                          unsigned depth) {
     for (int binding_power; (binding_power = precedence(p)) && binding_power >= level;) {
@@ -100,7 +99,7 @@ struct constant ptx_parse_constant(struct listing_parser *p, bool negative) {
     return parse_binary_rest(p, first, MIN_PRECEDENCE, 0);
 }
 
-/* As far as the next sum: the offset in `[%rd1+4*2-1]` is two of these. */
+/* Parses up to the next sum: the offset in `[%rd1+4*2-1]` is two of these. */
 struct constant ptx_parse_product(struct listing_parser *p) {
     return parse_binary(p, MUL_PRECEDENCE, 0);
 }

@@ -1,16 +1,15 @@
 /* fatbin.c — finds the PTX text in the fat binary that nvcc embeds.
  *
- * The layout is not documented by its vendor; this is what nvcc 12 and 13 write, as seen with
+ * NVIDIA does not document the layout; this is what nvcc 12 and 13 write, as observed with
  * --no-compress, with each --compress-mode, with several architectures and with -dlto. All numbers
- * are little-endian. A file header is followed by entries, an entry is a header and its payload,
- * and the next entry follows at once. */
+ * are little-endian. A file header is followed by entries: each a header and its payload. */
 #include "grader/sim/ptx/ptx.h"
 
 #include <lz4.h>
 #include <string.h>
 #include <zstd.h>
 
-/* Of the file: what, and at which offset. */
+/* The file header's fields: offsets. */
 enum {
     FILE_MAGIC_U32 = 0,
     FILE_HEADER_BYTES_U16 = 6,
@@ -19,9 +18,9 @@ enum {
 };
 enum { MAGIC = 0xba55ed50 };
 
-/* Of an entry. The payload is padded with zeros; compressed bytes are 0 where nothing is
- * compressed. The header goes on with the compiler's options and the name of the source, which
- * nobody needs here. */
+/* An entry's fields: offsets. The payload is padded with zeros; the compressed size is 0 if nothing
+ * is compressed. The header continues with the compiler's options and the source's name, which we
+ * don't need. */
 enum {
     ENTRY_KIND_U16 = 0,
     ENTRY_HEADER_BYTES_U32 = 4,
@@ -33,12 +32,12 @@ enum {
     ENTRY_HEADER_MIN_BYTES = 64,
 };
 
-/* Another is 8, for what link-time optimisation reads. */
+/* Another kind is 8, for link-time optimization. */
 enum { KIND_PTX = 1, KIND_CUBIN = 2 };
 
 /* LZ4: a bare block, written by --compress-mode=speed and by older toolkits. zstd: a frame. An
- * entry may be for one architecture (compute_90a) or one family (compute_100f) only. Known and of
- * no use here: 1 64-bit, 2 debug, 16 Linux. */
+ * entry may be for one architecture (compute_90a) or one family (compute_100f) only. Other known
+ * flags, which we ignore: 1 64-bit, 2 debug, 16 Linux. */
 enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, FLAG_ARCH_SPECIFIC = 0x300000 };
 
 struct entry {
@@ -53,8 +52,8 @@ static uint64_t read_le(const uint8_t *s, unsigned bytes) {
     return value;
 }
 
-/* The entry at `at` of `size` bytes of entries; returns where the next one stands, 0 where this one
- * is damaged. */
+/* Reads the entry at offset `at` of `size` bytes of entries. Returns the next one's offset, 0 if
+ * this one is damaged. */
 static size_t read_entry(const uint8_t *entries, size_t size, size_t at, struct entry *out) {
     const uint8_t *s = entries + at;
     size_t remaining = size - at;
@@ -159,7 +158,7 @@ static const char *extract(struct arena *a, const struct entry *x, size_t *n, st
     return text;
 }
 
-/* The entries of a file, or NULL with an error. */
+/* Returns the entries of a file, or NULL with an error. */
 static const uint8_t *find_entries(const uint8_t *s, size_t size, size_t *bytes, struct err *e) {
     if (size < FILE_HEADER_MIN_BYTES || read_le(s + FILE_MAGIC_U32, 4) != MAGIC)
         return err_set(e, ERR_INPUT, "this is not a fat binary: expected its magic number 0x%x",

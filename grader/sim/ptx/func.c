@@ -13,7 +13,7 @@ static struct ptx_func *find_or_add_function(struct listing_parser *p, struct id
     return f;
 }
 
-/* `128`, `16, 8` or `4, 4, 4`; what is left out is 1. */
+/* Parses `128`, `16, 8` or `4, 4, 4`; missing numbers are 1. */
 static void parse_extent(struct listing_parser *p, unsigned out[3]) {
     out[0] = (unsigned)ptx_expect_uint(p, "a number of threads or blocks", UINT32_MAX);
     for (int i = 1; i < 3; i++)
@@ -43,7 +43,7 @@ static bool parse_tuning_directive(struct listing_parser *p, struct ptx_func *f)
     return true;
 }
 
-/* ---- labels that stand for tables ---- */
+/* ---- labels of tables ---- */
 
 static struct ptx_table *new_table(struct listing_parser *p, struct identifier *name) {
     ptx_bind(p, name, BIND_TABLE, p->depth)->index = (uint32_t)p->tables.n;
@@ -63,7 +63,7 @@ static void parse_prototype(struct listing_parser *p, struct ptx_table *t) {
     }
 }
 
-/* A list of names; good until the next call. */
+/* Parses a list of names, valid until the next call. */
 static struct identifier **parse_names(struct listing_parser *p, unsigned *n) {
     do {
         struct identifier *name = ptx_expect_name(p, "a name");
@@ -217,7 +217,8 @@ static void parse_body(struct listing_parser *p, struct ptx_func *f) {
     store_body(p, f);
 }
 
-/* Declarations of one name are one function; the head of its definition wins. */
+/* Returns the function of that name; several declarations are one function, and the definition's
+ * signature wins. */
 static void merge_declaration(struct ptx_func *f, const struct ptx_func *declaration, bool body) {
     f->is_entry |= declaration->is_entry;
     f->is_visible |= declaration->is_visible;

@@ -1,7 +1,7 @@
 /* initializer.c — initial values: nested braces, numbers, addresses of other symbols.
  *
- * nvcc writes a structure that holds an address as an array of bytes, the address cut into eight
- * pieces: 0xFF(sym), 0xFF00(sym), ... Eight of them in a row become one relocation again. */
+ * nvcc writes a structure that holds an address as an array of bytes, with the address cut into
+ * eight parts: 0xFF(sym), 0xFF00(sym), ... Eight of them in a row become one relocation again. */
 #include "grader/sim/ptx/parse.h"
 
 #include <string.h>
@@ -12,12 +12,12 @@ struct initializer {
     struct ptx_var *v;
     struct shape *shape;
     uint64_t strides[MAX_DIMS + 2]; /* elements in a sub-array of each level */
-    uint64_t next_element;          /* the element that comes next */
-    uint64_t element_count;         /* 0 = as many as the text gives */
-    unsigned element_bytes;         /* bytes of an element */
+    uint64_t next_element;          /* index of the next element */
+    uint64_t element_count;         /* 0 = as many as the text has */
+    unsigned element_bytes;
 };
 
-/* What a fresh address says; checked against the module's names when all are known. */
+/* A parsed address; its symbol is checked when all names of the module are known. */
 struct reloc_check {
     struct identifier *symbol;
     uint32_t line;
@@ -45,8 +45,8 @@ static uint64_t float_bits(double d, unsigned size) {
     return bits;
 }
 
-/* The bits to store for a number in an element of this type: converted where the type is a float,
- * else as they are. */
+/* Returns the bits to store for a number: converted if the element's type is a float, else
+ * unchanged. */
 static uint64_t number_bits(struct listing_parser *p, enum ptx_type type, const struct token *t,
                             bool negative) {
     unsigned size = ptx_type_bytes(type);
@@ -62,7 +62,7 @@ static uint64_t number_bits(struct listing_parser *p, enum ptx_type type, const 
     return negative ? 0 - t->value : t->value;
 }
 
-/* Elements may be 16 bytes wide (.b128): the value fills the low eight. */
+/* Stores an element. It may be 16 bytes wide (.b128): the value fills the low eight. */
 static void store_element(struct initializer *t, uint64_t bits) {
     uint8_t *out = (uint8_t *)t->v->init + t->next_element * t->element_bytes;
     memcpy(out, &bits, t->element_bytes < 8 ? t->element_bytes : 8);
@@ -89,7 +89,7 @@ static struct address_piece parse_symbol(struct listing_parser *p) {
     return piece;
 }
 
-/* After the mask: `(sym)`. The mask is a run of 0xFF bytes as wide as the element. */
+/* Parses `(sym)` after the mask, a run of 0xFF bytes as wide as the element. */
 static struct address_piece parse_masked(struct listing_parser *p, struct initializer *t,
                                          uint64_t mask) {
     uint32_t line = p->last_line;
@@ -125,13 +125,14 @@ static void add_reloc(struct listing_parser *p, struct initializer *t, struct ad
     }
     if (piece.shift)
         ptx_fail(p, p->last_line, ERR_INPUT,
-                 "a part of the address of '%.200s' does not follow the part before it", piece.reloc.symbol);
+                 "a part of the address of '%.200s' does not follow the part before it",
+                 piece.reloc.symbol);
     piece.reloc.offset = offset;
     piece.reloc.size = t->element_bytes;
     *vec_push(p, &p->values, struct ptx_reloc) = piece.reloc;
 }
 
-/* Makes room for one more element of an array that is declared without a size. */
+/* Grows an array that is declared without a size by one element. */
 static void grow_initializer(struct listing_parser *p, struct initializer *t) {
     uint64_t required_bytes = (t->next_element + 1) * t->element_bytes;
     if (required_bytes > MAX_VAR_INIT_BYTES)
@@ -164,7 +165,7 @@ static void parse_element(struct listing_parser *p, struct initializer *t) {
     t->next_element++;
 }
 
-/* A braced list fills the sub-array of its level; what it leaves out stays zero. */
+/* Parses a braced list, which fills the sub-array of its level; missing elements stay zero. */
 static void parse_list(struct listing_parser *p, struct initializer *t, unsigned level) {
     uint64_t stride = t->strides[level], start = t->next_element,
              limit = stride ? start + stride : UINT64_MAX;

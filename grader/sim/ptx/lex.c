@@ -1,8 +1,7 @@
-/* lex.c — PTX text to tokens, and the small steps that every part of the parser takes: accept,
- * expect, fail.
+/* lex.c — splits PTX text into tokens, and has the basic steps of the parser: accept, expect, fail.
  *
  * An opcode with its modifiers and a special register with its component are one identifier token
- * (`ld.global.L2::128B.v4.f32`, `%tid.x`); no other name of PTX holds a dot. */
+ * (`ld.global.L2::128B.v4.f32`, `%tid.x`); no other name of PTX contains a dot. */
 #include "grader/sim/ptx/parse.h"
 
 #include <stdarg.h>
@@ -43,7 +42,7 @@ void ptx_fail(struct listing_parser *p, uint32_t line, enum err_kind kind, const
     longjmp(p->escape, 1);
 }
 
-/* Up to 40 characters of the token, so that a message stays a line. */
+/* Writes up to 40 characters of the token, to keep messages to one line. */
 static void describe(const struct token *t, char out[64]) {
     if (t->kind == TOKEN_END) snprintf(out, 64, "the end of the text");
     else snprintf(out, 64, "'%.*s%s'", (int)(t->n > 40 ? 40 : t->n), t->s, t->n > 40 ? "..." : "");
@@ -82,7 +81,7 @@ static void skip_space(struct listing_parser *p) {
     }
 }
 
-/* The rest of a word: `::x` belongs to it, and in a name `.x` as well (but `.reg.b32` is two
+/* Reads the rest of a word: `::x` belongs to it, and in a name `.x` as well (but `.reg.b32` is two
  * directives). */
 static const char *word_end(const struct listing_parser *p, const char *s, bool dots) {
     for (; s < p->end; s++) {
@@ -109,7 +108,7 @@ static void lex_string(struct listing_parser *p) {
     p->at = s + 1;
 }
 
-/* 0fXXXXXXXX and 0dXXXXXXXXXXXXXXXX: the bits of the value. */
+/* Reads 0fXXXXXXXX or 0dXXXXXXXXXXXXXXXX: the bits of the value. */
 static bool lex_float_bits(struct listing_parser *p) {
     if (p->end - p->at < 2 || p->at[0] != '0') return false;
     char c = p->at[1] | 0x20;
@@ -130,7 +129,7 @@ static bool lex_float_bits(struct listing_parser *p) {
     return true;
 }
 
-/* Length of a decimal number with a point or an exponent, 0 where the text is none. */
+/* Returns the length of a decimal number with a point or an exponent; 0 if there is none. */
 static size_t decimal_length(const struct listing_parser *p) {
     const char *s = p->at;
     bool real = false;

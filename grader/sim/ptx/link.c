@@ -1,7 +1,7 @@
-/* link.c — several modules made one, by the rules of nvlink: a symbol that is visible has one
- * strong definition, to which the others' declarations lead; of weak ones the first counts, where
- * there is no strong one; what is neither visible nor weak belongs to its own module, so that equal
- * names are told apart. */
+/* link.c — links several modules to one, by the rules of nvlink. A visible symbol has one strong
+ * definition, to which the other modules' declarations refer; if all are weak, the first one
+ * counts. A symbol that is neither visible nor weak belongs to its own module, so equal names are
+ * kept apart. */
 #include "grader/sim/ptx/ptx.h"
 
 #include <stdio.h>
@@ -58,8 +58,8 @@ static void rename_uses(struct ptx_module *m, const char *from, const char *to, 
                 rename_operand(&m->funcs[i]->insns[k].operands[p], from, to);
 }
 
-/* A module's own symbols get its number; the first one keeps its names, which is what reports show.
- */
+/* Renames a module's own symbols by its number. The first module keeps its names, which reports
+ * show. */
 static void rename_private_symbols(struct linker *l, unsigned module) {
     struct ptx_module *m = l->modules[module];
     for (unsigned i = 0; module && i < m->nvars; i++) {
@@ -114,7 +114,7 @@ static bool add_definitions(struct linker *l, unsigned module) {
     return true;
 }
 
-/* ---- the whole ---- */
+/* ---- the linked module ---- */
 
 static void merge_vars(struct linker *l, const struct ptx_module *m) {
     for (unsigned i = 0; i < m->nvars; i++) {
@@ -135,7 +135,7 @@ static void merge_funcs(struct linker *l, const struct ptx_module *m, unsigned f
     }
 }
 
-/* Files and places of one module behind those of the others; place 0 is the unknown one in each. */
+/* Appends the files and locations of one module; location 0 is the unknown one in each. */
 static unsigned merge_locs(struct linker *l, const struct ptx_module *m) {
     struct ptx_module *o = l->out;
     unsigned first_file = o->nfiles, first_loc = o->nlocs - 1;

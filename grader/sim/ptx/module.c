@@ -1,4 +1,4 @@
-/* module.c — the outermost level of a PTX text, and the parser's beginning and end. */
+/* module.c — the outermost level of a PTX text, and ptx_parse, where the parser starts and ends. */
 #include "grader/sim/ptx/parse.h"
 
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static void finish_module(struct listing_parser *p) {
     m->index = p->names;
 }
 
-/* Not inlined: setjmp is below it. */
+/* Not inlined into ptx_parse, which calls setjmp. */
 __attribute__((noinline)) static void parse_text(struct listing_parser *p) {
     ptx_next(p);
     while (p->tok.kind != TOKEN_END) parse_top(p);

@@ -11,7 +11,7 @@ static struct ptx_operand init_operand(enum ptx_operand_kind kind) {
     return (struct ptx_operand){.kind = kind, .reg = -1, .second_reg = -1};
 }
 
-/* Items of { } or ( ), collected on top of p->operands and then moved to the arena. */
+/* Parses items of { } or ( ), collected on top of p->operands and then moved to the arena. */
 static struct ptx_operand parse_items(struct listing_parser *p, int close, unsigned nesting) {
     struct ptx_operand list = init_operand(close == '}' ? PTX_OP_VECTOR : PTX_OP_LIST);
     size_t base = p->operands.n;
@@ -85,7 +85,7 @@ static struct ptx_operand label_operand(struct identifier *name) {
     return op;
 }
 
-/* A name that no open block declares. */
+/* Handles a name that no open block declares. */
 static struct ptx_operand module_operand(struct listing_parser *p, struct identifier *name,
                                          unsigned nesting) {
     if (name->var) return var_operand(p, name->var);
@@ -101,7 +101,8 @@ static struct ptx_operand module_operand(struct listing_parser *p, struct identi
     return label_operand(name);
 }
 
-/* A label of an outer block stays open: this block may define the same name further down. */
+/* Handles a name that may be a label. A label of an outer block stays open: this block may define
+ * the same name further down. */
 static struct ptx_operand parse_named(struct listing_parser *p, unsigned nesting) {
     struct identifier *name = ptx_expect_name(p, "an operand");
     struct binding *b = ptx_find_local(p, name);
@@ -118,7 +119,7 @@ static struct ptx_operand parse_word(struct listing_parser *p, unsigned nesting)
     return ptx_at_word(p, "WARP_SZ") ? parse_immediate(p) : parse_named(p, nesting);
 }
 
-/* [reg], [var], [reg+off], [var-off], [imm] */
+/* Parses [reg], [var], [reg+off], [var-off], [imm]. */
 static struct ptx_operand parse_address(struct listing_parser *p) {
     struct ptx_operand address = init_operand(PTX_OP_ADDRESS);
     ptx_next(p);
@@ -159,7 +160,7 @@ static struct ptx_operand parse_negated(struct listing_parser *p) {
     return op;
 }
 
-/* The register after the bar of `%p|%q`. */
+/* Parses the register after the bar of `%p|%q`. */
 static int parse_second_reg(struct listing_parser *p) {
     if (ptx_accept_word(p, "_")) return -2;
     struct ptx_operand second = parse_named(p, 1);

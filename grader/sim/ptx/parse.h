@@ -1,12 +1,12 @@
-/* parse.h — what the files of the PTX parser share; nobody else includes it.
+/* parse.h — what the files of the PTX parser share. Only they include it.
  *
- * The parser is a recursive descent over one token of lookahead. An error leaves through longjmp to
+ * The parser is a recursive descent with one token of lookahead. An error leaves by longjmp to
  * ptx_parse: all memory is in the caller's arena or in the parser's scratch arena, so nothing
  * leaks.
  *
- * Names are interned once: a `struct name` carries what the name means at module scope and a stack
- * of what it means in the open blocks of the function being parsed, so that a lookup is a pointer
- * away. */
+ * Names are interned once. A `struct identifier` holds the name's meaning at module scope, and a
+ * stack of its meanings in the open blocks of the current function, so a lookup follows one
+ * pointer. */
 #pragma once
 #include "grader/sim/ptx/ptx.h"
 
@@ -27,7 +27,7 @@ struct token {
 
 enum binding_kind { BIND_REG, BIND_VAR, BIND_LABEL, BIND_TABLE };
 
-/* What a name means in one block. */
+/* The meaning of a name in one block. */
 struct binding {
     enum binding_kind kind;
     unsigned depth;
@@ -35,7 +35,7 @@ struct binding {
     struct binding *next;  /* of the same block */
     struct identifier *name;
     union {
-        uint32_t index; /* register, instruction that a label stands before, table */
+        uint32_t index; /* register; instruction after a label; table */
         struct ptx_var *var;
     };
 };
@@ -54,8 +54,7 @@ struct identifier {
     uint64_t hash;
     const char *s;
     size_t n;
-    struct identifier
-        *prefix; /* "%r" of "%r12", NULL where the name does not end in a plain number */
+    struct identifier *prefix; /* "%r" of "%r12"; NULL if it does not end in a plain number */
     uint32_t number;
     struct binding *local;
     struct reg_range *range;
@@ -64,8 +63,7 @@ struct identifier {
     uint64_t debug_offset; /* 1 + offset of this label in .debug_str, 0 where it is none */
 };
 
-/* A name that stood where a label may stand, to be resolved when its block (or an outer one)
- * closes. */
+/* A name where a label is allowed, to be resolved when its block (or an outer one) closes. */
 struct fixup {
     struct fixup *next;
     struct identifier *name;
@@ -120,52 +118,50 @@ struct listing_parser {
 void ptx_next(struct listing_parser *p);
 _Noreturn void ptx_fail(struct listing_parser *p, uint32_t line, enum err_kind kind,
                         const char *format, ...) __attribute__((format(printf, 4, 5)));
-_Noreturn void ptx_fail_expected(struct listing_parser *p,
-                                 const char *expected); /* "expected WHAT, found TOKEN" */
+/* Fails with "expected EXPECTED, found TOKEN". */
+_Noreturn void ptx_fail_expected(struct listing_parser *p, const char *expected);
 bool ptx_accept(struct listing_parser *p, int kind);
 void ptx_expect(struct listing_parser *p, int kind, const char *expected);
-bool ptx_at_word(const struct listing_parser *p,
-                 const char *spelling); /* an identifier or directive */
+/* Returns true if the token is the identifier or directive. */
+bool ptx_at_word(const struct listing_parser *p, const char *spelling);
 bool ptx_accept_word(struct listing_parser *p, const char *spelling);
-uint64_t ptx_expect_uint(struct listing_parser *p, const char *expected,
-                         uint64_t limit);                               /* an integer of 0..limit */
-int64_t ptx_accept_int(struct listing_parser *p, const char *expected); /* with signs */
+/* Takes an integer of 0..limit; one with signs. */
+uint64_t ptx_expect_uint(struct listing_parser *p, const char *expected, uint64_t limit);
+int64_t ptx_accept_int(struct listing_parser *p, const char *expected);
 
 /* symbol_table.c */
 struct symbol_index *ptx_index_new(struct arena *a);
 struct identifier *ptx_intern(struct listing_parser *p, const char *s, size_t n);
-struct identifier *ptx_expect_name(struct listing_parser *p,
-                                   const char *expected); /* takes an identifier */
+struct identifier *ptx_expect_name(struct listing_parser *p, const char *expected);
 struct binding *ptx_bind(struct listing_parser *p, struct identifier *name, enum binding_kind kind,
                          unsigned depth);
 void ptx_bind_range(struct listing_parser *p, struct identifier *name, uint32_t count,
                     enum ptx_type type);
 struct binding *ptx_add_reg(struct listing_parser *p, struct identifier *name, enum ptx_type type,
                             unsigned depth);
-/* What the name means in the open blocks, or NULL. The first use of a register of a range makes it
- * one. */
+/* Returns the name's binding in the open blocks, or NULL. Binds a register of a range at its first
+ * use. */
 struct binding *ptx_find_local(struct listing_parser *p, struct identifier *name);
 void ptx_open_block(struct listing_parser *p);
 void ptx_close_block(struct listing_parser *p);
 void ptx_add_fixup(struct listing_parser *p, struct identifier *name, uint32_t line,
                    uint32_t *target, struct ptx_operand *operand);
 
-/* parser_alloc.c: zeroed memory of the caller's arena or of the scratch arena.
- * vec: push gives a zeroed item; keep copies the items to the caller's arena and empties the vec.
- */
+/* parser_alloc.c: returns zeroed memory of the caller's arena or of the scratch arena. vec_push
+ * returns a new zeroed item; vec_to_arena moves the items to the caller's arena. */
 void *ptx_alloc(struct listing_parser *p, struct arena *a, size_t bytes);
 void *ptx_vec_push(struct listing_parser *p, struct vec *v, size_t item_bytes);
 void *ptx_vec_to_arena(struct listing_parser *p, struct vec *v, size_t item_bytes);
 #define vec_push(p, v, type)     ((type *)ptx_vec_push((p), (v), sizeof(type)))
 #define vec_to_arena(p, v, type) ((type *)ptx_vec_to_arena((p), (v), sizeof(type)))
 
-/* decl.c: what is declared */
+/* decl.c: declarations */
 struct linkage {
     bool is_extern, is_visible, is_weak, is_common;
 };
 bool ptx_at_space(const struct listing_parser *p); /* at .global, .const, .shared, .local, .param */
-void ptx_parse_variables(struct listing_parser *p,
-                         struct linkage linkage); /* at module scope or in a function */
+/* At module scope or in a function. */
+void ptx_parse_variables(struct listing_parser *p, struct linkage linkage);
 void ptx_parse_registers(struct listing_parser *p);
 struct ptx_var *ptx_parse_formals(struct listing_parser *p, unsigned *n); /* from '(' to ')' */
 
@@ -182,8 +178,8 @@ struct constant {
     uint64_t value;
     bool is_unsigned;
 };
-struct constant ptx_parse_constant(struct listing_parser *p,
-                                   bool negative); /* of the first number */
+/* Parses a constant from its first number on. */
+struct constant ptx_parse_constant(struct listing_parser *p, bool negative);
 struct constant ptx_parse_product(struct listing_parser *p);
 
 /* operand.c; in a call, parentheses hold a list, elsewhere a constant */

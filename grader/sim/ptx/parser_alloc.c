@@ -1,11 +1,11 @@
-/* parser_alloc.c — what the parser allocates: counted, so that a hostile text cannot fill the
- * machine. */
+/* parser_alloc.c — the parser's allocations, counted so that a hostile text can't exhaust memory.
+ */
 #include "grader/sim/ptx/parse.h"
 
 #include <string.h>
 
-/* Real PTX takes about 20 bytes for each of its own; the densest text that means anything would
- * take 150. */
+/* The limit of a parser's memory. Real PTX takes about 20 bytes for each byte of text; the densest
+ * meaningful text would take 150. */
 static const size_t MAX_PARSER_BYTES = 2u << 30;
 
 void *ptx_alloc(struct listing_parser *p, struct arena *a, size_t bytes) {

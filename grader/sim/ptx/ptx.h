@@ -1,4 +1,4 @@
-/* ptx.h — PTX text to a module: functions, variables, instructions with resolved operands.
+/* ptx.h — parses PTX text into a module: functions, variables, instructions with resolved operands.
  *
  *   struct arena a = {0};
  *   struct ptx_module *m = ptx_parse(&a, text, length, &err);
@@ -39,11 +39,11 @@ enum ptx_type {
 
 const char *ptx_type_name(enum ptx_type t);
 unsigned ptx_type_bytes(enum ptx_type t);
-/* The type spelt `s` (without its dot), or PTX_NO_TYPE. */
+/* Returns the type spelt `s` (without its dot), or PTX_NO_TYPE. */
 enum ptx_type ptx_type_of(const char *s, size_t n);
 
-/* An address stored in a variable's initial value: `size` bytes (4 or 8) at `offset` become the
- * address of `symbol` + `addend`; `generic` when the initialiser said generic(symbol). */
+/* An address in a variable's initial value: `size` bytes (4 or 8) at `offset` become the address of
+ * `symbol` + `addend`; `generic` if the initializer says generic(symbol). */
 struct ptx_reloc {
     size_t offset;
     unsigned size;
@@ -57,15 +57,15 @@ struct ptx_var {
     enum ptx_space space;
     enum ptx_type type;
     unsigned align; /* bytes; the type's own where the text gives none */
-    uint64_t
-        bytes; /* of the whole variable, arrays and vectors included; 0 for `extern .shared x[]` */
+    uint64_t bytes; /* including arrays and vectors; 0 for `extern .shared x[]` */
     bool is_extern, is_visible, is_weak;
     const uint8_t *init; /* `bytes` bytes, or NULL for zero */
     struct ptx_reloc *relocs;
     unsigned nrelocs;
     bool ptr; /* a kernel parameter marked .ptr */
     bool is_managed, is_common;
-    const struct ptx_var *definition; /* link.c: what a declaration stands for, in another module */
+    /* link.c: the definition of a declaration, in another module */
+    const struct ptx_var *definition;
 };
 
 struct ptx_reg {
@@ -75,32 +75,29 @@ struct ptx_reg {
 
 enum ptx_operand_kind {
     PTX_OP_REG,  /* reg */
-    PTX_OP_IMM,  /* value: integers sign-extended to 64 bits; floats as bits of `type` (f32 or f64)
-                  */
+    PTX_OP_IMM,  /* value: integers sign-extended to 64 bits; floats as bits of `type` */
     PTX_OP_SREG, /* name: a special register, with its '%', such as "%tid.x" */
     PTX_OP_VAR,  /* var (+ offset): a variable's address taken as a value */
     PTX_OP_FUNC, /* func_name: a function's name, as in call or mov */
-    PTX_OP_ADDRESS, /* [ base + offset{, {items}} ]: base is reg >= 0, or var, or neither
-                       (absolute); items: coordinates */
-    PTX_OP_LABEL,   /* target: index of the instruction that the label stands before (may be ninsns)
-                     */
-    PTX_OP_VECTOR,  /* { a, b, ... }: items */
-    PTX_OP_LIST,    /* ( a, b, ... ) of a call: items */
-    PTX_OP_SINK,    /* _ (with `second` where the text says `_|%p`) */
-    PTX_OP_TABLE, /* target: index into the function's tables (brx.idx, the prototype of an indirect
-                     call) */
+    /* [ base + offset{, {items}} ]: base is reg >= 0, or var, or neither (absolute); items:
+     * coordinates */
+    PTX_OP_ADDRESS,
+    PTX_OP_LABEL,  /* target: index of the instruction after the label (may be ninsns) */
+    PTX_OP_VECTOR, /* { a, b, ... }: items */
+    PTX_OP_LIST,   /* ( a, b, ... ) of a call: items */
+    PTX_OP_SINK,   /* _ (with `second` where the text says `_|%p`) */
+    /* target: index into the function's tables (brx.idx, the prototype of an indirect call) */
+    PTX_OP_TABLE,
 };
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
-    enum ptx_type
-        type;     /* of an immediate: PTX_S64, PTX_U64, PTX_F32, PTX_F64; of a reg: its own type */
-    bool negated; /* !%p */
-    int reg;      /* index into the function's regs, -1 where absent */
-    int second_reg; /* `p|q`: the register after the bar (setp, shfl, match...), else -1; -2 for
-                       `|_` */
-    uint64_t value; /* immediate */
-    int64_t offset; /* address or var offset */
+    enum ptx_type type; /* an immediate's: PTX_S64, PTX_U64, PTX_F32, PTX_F64; a register's own */
+    bool negated;       /* !%p */
+    int reg;            /* index into the function's regs; -1 = none */
+    int second_reg;     /* q of `p|q` (setp, shfl, match...); -1 = none; -2 for `|_` */
+    uint64_t value;     /* immediate */
+    int64_t offset;     /* address or var offset */
     const struct ptx_var *var;
     const char *name; /* special register or function */
     uint32_t target;  /* label */
@@ -108,14 +105,12 @@ struct ptx_operand {
     unsigned nitems;
 };
 
-/* Where an instruction came from. Index 0 of a module's table means unknown. */
+/* An instruction's source location. Index 0 of a module's table means unknown. */
 struct ptx_loc {
     uint32_t file; /* index into module->files, by the number in `.file N "..."` */
     uint32_t line, column;
-    uint32_t inlined_at;  /* index of the caller's loc, 0 = not inlined; always below the loc's own
-                             index */
-    const char *function; /* name of the inlined function as the compiler mangled it, where given,
-                             else NULL */
+    uint32_t inlined_at;  /* index of the caller's loc, below the loc's own; 0 = not inlined */
+    const char *function; /* mangled name of the inlined function, NULL if unknown */
 };
 
 struct ptx_insn {
@@ -143,11 +138,11 @@ struct ptx_table {
 struct ptx_func {
     const char *name;
     bool is_entry, is_extern, is_visible, is_weak, noreturn;
-    struct ptx_var *params,
-        *rets; /* formal, in order; space PTX_PARAM (or PTX_REG for .reg formals) */
+    /* Formal parameters and results, in order; space PTX_PARAM (or PTX_REG for .reg formals). */
+    struct ptx_var *params, *rets;
     unsigned nparams, nrets;
-    /* The registers that the body names, in order of first use, and .reg formals; a register that
-     * is declared and never named (most of `%r<100>` after optimisation) is not in the list. */
+    /* The registers that the body uses, in order of first use, and .reg formals. A declared
+     * register without a use (most of `%r<100>` after optimization) is not in the list. */
     struct ptx_reg *regs;
     unsigned nregs;
     /* Variables declared inside: shared, local, and the .param variables of call sequences. Names
@@ -179,32 +174,31 @@ struct ptx_module {
     struct symbol_index *index; /* of the lookups below */
 };
 
-/* A longer text is refused. */
+/* The limit of a text's bytes. */
 enum { PTX_MAX_TEXT = 64 << 20 };
 
 /* Parses `n` bytes of text (a trailing zero byte is not needed). */
 struct ptx_module *ptx_parse(struct arena *a, const char *text, size_t n, struct err *e);
 
-/* Several modules as one, which takes over what they hold: link.c has the rules. NULL with an
- * error. */
+/* Links several modules to one, which takes over their contents; link.c has the rules. Returns NULL
+ * with an error. */
 struct ptx_module *ptx_link(struct arena *a, struct ptx_module **modules, unsigned n,
                             struct err *e);
 
-/* The variable or function of that name at module scope, or NULL. */
+/* Returns the variable or function of that name at module scope, or NULL. */
 const struct ptx_var *ptx_module_var(const struct ptx_module *m, const char *name);
 const struct ptx_func *ptx_module_func(const struct ptx_module *m, const char *name);
 
-/* fatbin: finds the PTX in what nvcc embeds (facts: a header of magic 0xba55ed50, then entries).
- * Decompresses (LZ4 of older toolkits, zstd of newer ones) into the arena. `*n` gets the text's
- * length without trailing zero bytes. With several PTX entries, the highest architecture not above
- * `max_sm` (such as 90) is taken; where all are above, the lowest. Errors tell a fat binary without
- * PTX ("built for a real architecture only") apart. */
+/* Finds the PTX in a fat binary, which nvcc embeds in the program, and decompresses it (LZ4 of
+ * older toolkits, zstd of newer ones) into the arena. `*n` gets the text's length without trailing
+ * zero bytes. Of several PTX entries, it takes the highest architecture not above `max_sm` (such as
+ * 90), or the lowest if all are above. A fat binary without PTX has an error of its own. */
 const char *ptx_from_fatbin(struct arena *a, const void *image, size_t size, unsigned max_sm,
                             size_t *n, struct err *e);
-/* Bytes of the fat binary that an image begins with: several may follow each other. 0 = it is none.
- */
+/* Returns the bytes of the fat binary at the start of an image, where several may follow each
+ * other; 0 = none. */
 size_t ptx_fatbin_bytes(const void *image, size_t size);
-/* The machine code in it for exactly that architecture (such as 90), an ELF file; NULL if there is
- * none. */
+/* Returns the machine code for exactly that architecture (such as 90), an ELF file; NULL if there
+ * is none. */
 const char *ptx_cubin_from_fatbin(struct arena *a, const void *image, size_t size, unsigned sm,
                                   size_t *n);

@@ -1,11 +1,11 @@
-/* symbol_table.c — the parser's names: interned once, with what they mean at module scope and in
- * the open blocks.
+/* symbol_table.c — the parser's names: interned once, with their meaning at module scope and in the
+ * open blocks.
  *
- * Each name has a stack of bindings, innermost block on top; closing a block pops what it bound. A
- * register range such as %r<100> is bound to its prefix, and each register of it that the text uses
- * is bound when it is first seen, in the block that declared the range. A label may be used before
- * it stands somewhere, so its uses wait as fixups in their block: when the block closes, those that
- * it defines are resolved and the others wait in the block around it. */
+ * Each name has a stack of bindings, innermost block on top; closing a block pops its bindings. A
+ * register range such as %r<100> is bound to its prefix, and each register of it at its first use,
+ * in the block that declared the range. A label may be used before it is defined, so its uses wait
+ * as fixups in their block: when the block closes, the fixups of its own labels are resolved, and
+ * the others move to the enclosing block. */
 #include "grader/sim/ptx/parse.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 struct symbol_index {
     struct identifier **buckets;
-    size_t n, capacity; /* room is a power of two */
+    size_t n, capacity; /* capacity is a power of two */
     uint64_t seed;      /* secret: a text cannot be made so that its names collide */
 };
 
@@ -26,7 +26,8 @@ struct symbol_index *ptx_index_new(struct arena *a) {
     return x;
 }
 
-/* Multiply and fold by eights, with MurmurHash3's finaliser (public domain). */
+/* Hashes eight bytes at a time by multiply and fold, with MurmurHash3's finalizer (public domain).
+ */
 static uint64_t hash(uint64_t h, const char *s, size_t n) {
     h ^= n;
     for (; n; s += n < 8 ? n : 8, n -= n < 8 ? n : 8) {
@@ -60,8 +61,7 @@ static void grow_index(struct listing_parser *p, struct symbol_index *x) {
     x->capacity = capacity;
 }
 
-/* Splits "%r12" into "%r" and 12; up to nine digits and no leading zero, as a range would name it.
- */
+/* Splits "%r12" into "%r" and 12: up to nine digits without a leading zero, as in a range. */
 static void split_number(struct listing_parser *p, struct identifier *name) {
     size_t n = name->n;
     while (n && name->s[n - 1] >= '0' && name->s[n - 1] <= '9') n--;
@@ -149,7 +149,7 @@ void ptx_add_fixup(struct listing_parser *p, struct identifier *name, uint32_t l
     p->blocks[p->depth].fixups = x;
 }
 
-/* True when the closing block defines the name; the operand or target is then complete. */
+/* Returns true if the closing block defines the name; the operand or target is then complete. */
 static bool resolve_fixup(struct listing_parser *p, struct fixup *x) {
     struct binding *b = x->name->local;
     if (!b || b->depth != p->depth) return false;

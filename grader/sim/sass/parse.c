@@ -176,7 +176,8 @@ static bool parse_instruction(struct listing_parser *p, struct text_span t, stru
     if (t.n && *t.at == '@')
         s.flags |= SASS_GUARDED, t = skip_blank(skip(t, prefix_until(t, " ").n));
     struct text_span name = prefix_until(t, " ");
-    if (!name.n) return err_set(e, ERR_INPUT, "an instruction without a name in the disassembler's listing");
+    if (!name.n)
+        return err_set(e, ERR_INPUT, "an instruction without a name in the disassembler's listing");
     struct text_span operands = skip_blank(skip(t, name.n));
     set_opcode(&s, name);
     if (s.space == SASS_LOCAL) s.local_frame_end = local_frame_end(operands, name);

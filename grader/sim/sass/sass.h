@@ -44,10 +44,10 @@ enum sass_verb { SASS_NO_ACCESS, SASS_LOAD, SASS_STORE, SASS_ATOMIC, SASS_VERB_C
 
 /* The bits of sass_insn.flags. */
 enum {
-    SASS_BLOCK_START = 1,    /* begins a basic block */
-    SASS_FUNCTION_START = 2, /* begins a function */
-    SASS_INTERNAL = 4,       /* in a function that ptxas adds, such as a division's rare cases */
-    SASS_BRANCH = 8,         /* jumps to `target` */
+    SASS_BLOCK_START = 1,     /* begins a basic block */
+    SASS_FUNCTION_START = 2,  /* begins a function */
+    SASS_INTERNAL = 4,        /* in a function that ptxas adds, such as a division's rare cases */
+    SASS_BRANCH = 8,          /* jumps to `target` */
     SASS_NO_FALLTHROUGH = 16, /* the next one can't follow: EXIT, RET, unconditional jumps */
     SASS_CALLS_INTERNAL = 32, /* calls a function that ptxas adds */
     SASS_GUARDED = 64         /* has a predicate */

@@ -1,4 +1,4 @@
-"""alone.py — what nvcc and ptxas alone take for a file that the grader grades, as it calls them."""
+"""alone.py — measures the time of nvcc and ptxas alone for a file, with the grader's options."""
 import concurrent.futures, os, re, shutil, subprocess, tempfile, time
 
 
@@ -9,7 +9,7 @@ def flags_of(root):
 
 
 def timed(work):
-    """Runs it; wall seconds, and processor seconds of the processes that it started and waited for."""
+    """Runs the command; returns wall seconds, and processor seconds of its finished child processes."""
     before, began = os.times(), time.time()
     work()
     after = os.times()
@@ -17,7 +17,7 @@ def timed(work):
 
 
 def nvcc_alone(build, files, flags):
-    """Builds each file, as many at a time as there are cores: wall and processor seconds."""
+    """Builds the files, one per core at a time; returns wall and processor seconds."""
     def one(path):
         with tempfile.TemporaryDirectory() as at:
             name = os.path.basename(path)

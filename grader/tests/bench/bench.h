@@ -1,5 +1,5 @@
-/* bench.h — the same computations in plain C, one thread, -O2: what the simulator's time is
- * compared with. */
+/* bench.h — declares the same computations in plain C, one thread, -O2, with which bench.c
+ * compares the simulator's time. */
 #pragma once
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-/* cpu_reference.c — see bench.h. Straightforward loops, as one writes them at first; buffers in the
+/* cpu_reference.c — implements bench.h with straightforward loops; the buffers are in the
  * kernels' order. */
 #include "grader/tests/bench/bench.h"
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""loop.py BUILD [--rounds N] [EXERCISE…]: how long a student waits after an edit. For each exercise (default: all), the model answer
-with another comment each time, built by nvcc and ptxas alone, and graded by `grader run`, in turns: the medians of wall and processor
-seconds, and their quotients. `make bench-loop` runs it, on a machine that does nothing else."""
+"""loop.py BUILD [--rounds N] [EXERCISE…]: measures how long a student waits after an edit. For each exercise (default: all), it builds
+the model solution, with a new comment each time, by nvcc and ptxas alone, and grades it by `grader run`, in turns. It prints the medians
+of wall and processor seconds, and their quotients. `make bench-loop` runs it; the machine must be idle otherwise."""
 import argparse, glob, os, statistics, subprocess, sys, tempfile, time
 from alone import flags_of, nvcc_alone, timed
 
 
 def measured(build, flags, exercise, answer, rounds):
-    """(nvcc's, grader's) medians, each (wall, processor) seconds."""
+    """Returns the medians of nvcc and of the grader, each (wall, processor) seconds."""
     alone, graded = [], []
     with tempfile.TemporaryDirectory() as at:
         path = f"{at}/{exercise.split('/')[1]}.cu"

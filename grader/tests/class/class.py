@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""class.py BUILD [--students N] [--kills K] [--faults F] [--allocations A] [--compiled C]: a synthetic class, messy as classes are,
-graded in peace, then with the grader killed K times at random moments and run again, then with every F-th write of the store and
-every A-th allocation of SQLite failing: each time every mark is the one of the run in peace, and no submission was graded twice
-after its result was committed. `make check-class` runs it. With --compiled, what grading C different answers takes beside what nvcc
-and ptxas alone take for them.
+"""class.py BUILD [--students N] [--kills K] [--faults F] [--allocations A] [--compiled C]: a synthetic class with messy hand-ins,
+graded undisturbed, then with the grader killed K times at random moments and run again, then with every F-th write of the store and
+every A-th allocation of SQLite failing: every mark must equal that of the undisturbed run, and no submission may be graded again
+after its result was committed. `make check-class` runs it. With --compiled, it compares the time to grade C different solutions with
+the time of nvcc and ptxas alone.
 
-Most submissions are a line that does not compile, each another one, so that nvcc takes a fraction of a second; answers and
-skeletons of one exercise, which are in the build cache after the first, are among them."""
+Most submissions are one line that does not compile, each a different one, so that nvcc takes a fraction of a second. Some are model
+solutions and starter files of one exercise, which are in the build cache after the first."""
 import argparse, csv, os, random, re, shutil, signal, sqlite3, subprocess, sys, tempfile, threading, time, zipfile, io, tarfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../bench")
@@ -16,7 +16,7 @@ EXERCISE = "02-coalescing/transpose"
 
 
 def make(folder, n, root, quick=False, distinct=0):
-    """Returns {student: what must come of it}: 'AC', 'PART' (the skeleton as it came: 0), 'CE', 'unclear', 'missing'."""
+    """Returns {student: expected outcome}: 'AC', 'PART' (the unedited starter file: 0 points), 'CE', 'unclear', 'missing'."""
     answer = open(f"{root}/solutions/{EXERCISE}.cu").read()
     skeleton = subprocess.run(["git", "-C", root, "show", f"HEAD:chapters/{EXERCISE}.cu"], capture_output=True, text=True, check=True).stdout
     expected, rng = {}, random.Random(15)

@@ -1,8 +1,8 @@
-/* faults.c — for LD_PRELOAD: the FAULT_AT-th call that writes to, syncs or cuts a store (a file
- * whose name contains ".db") fails with FAULT_ERRNO, and all after it where FAULT_STAYS is set;
- * with FAULT_KILL the process is killed there instead, after half of a write was done. The
- * FAULT_MALLOC-th allocation of SQLite fails likewise. Calls are counted in the process that opened
- * the store. */
+/* faults.c — a library for LD_PRELOAD. The FAULT_AT-th call that writes to, syncs or truncates a
+ * store (a file whose name contains ".db") fails with FAULT_ERRNO, and so do all later ones if
+ * FAULT_STAYS is set; with FAULT_KILL the process is killed there instead, after half of a
+ * write. The FAULT_MALLOC-th allocation of SQLite also fails. The process that opened the store
+ * counts the calls. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """gradescope.py BUILD: the package of `grader gradescope`, run as Gradescope does: unpacked into a folder laid out as /autograder,
 run_autograder called with a submission and its metadata beside it, in a control group without swap of 768 MB and of 256 MB. In the
-first every mark is right and the tests add up to it; in the second, where nvcc or the simulator is killed, results.json is there all
-the same, without a score and with the reason. setup.sh is checked as a script; what it would build is put in from BUILD."""
+first every mark is right and the tests add up to it; in the second, where the OS kills nvcc or the simulator, results.json still exists,
+without a score and with the reason. setup.sh is only checked as a script; the programs that it would build come from BUILD."""
 import argparse, json, os, shutil, subprocess, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""memory.py BUILD [--limit MIB] [EXERCISE...]: the peak memory of grading each exercise's model answer and skeleton as a fresh
-container does, nothing in the cache: the grader, its device and host processes and nvcc together. `make check-memory` runs it;
-more than --most (620 MiB, for containers of 768 MB) for one fails. A control group without swap holds each run below --limit (768;
-0 = none, where a case is drawn ahead, which takes more), and the run must come out all the same. Needs a memory control group that
+"""memory.py BUILD [--limit MIB] [EXERCISE...]: the peak memory of grading each exercise's model solution and starter file in a
+fresh container, with an empty cache: the grader, its device and host processes and nvcc together. `make check-memory` runs it;
+it fails if one takes more than --most (620 MiB, for containers of 768 MB). A control group without swap holds each run below --limit (768;
+0 = none, where a case is drawn ahead, which takes more), and the run must still succeed. It needs a memory control group that
 it may make (cgroup v1 or v2, root)."""
 import argparse, glob, json, os, shutil, subprocess, sys, threading, time
 

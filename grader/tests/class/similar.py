@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """similar.py BUILD: how far `grader similar` keeps versions of an exercise apart that are not copies of each other, and finds copies: the
-table of docs/similarity.md. Versions: the mutants of each exercise, which share with each other what they share with the book, and
-are apart beyond it. Copies: each of them renamed, laid out and commented anew; its functions in another order, too; statements put in;
-half of it alone. Mutants and copies of an exercise are one class, so that what is widespread there is taken out as in a real one."""
+table of docs/similarity.md. Versions: the mutants of each exercise, which share only what they share with the book. Copies:
+each of them with new names, layout and comments; also with its functions in another order; with statements inserted; only half of it.
+Mutants and copies of an exercise form one class, so that widespread passages are ignored, as in a real one."""
 import argparse, csv, glob, os, random, re, shutil, subprocess, sys
 
 ROOT = os.path.abspath(os.path.dirname(os.path.abspath(__file__)) + "/../../..")
@@ -84,7 +84,7 @@ def shares(build, work, exercise, files):
 
 
 def of_the_book(build, work, exercise, rng):
-    """Whether the model answer is known to be the book's, as it is and as each kind of copy; None where it has too little of its own."""
+    """Returns for each kind of copy whether it is found to be the book's; None if the unchanged model solution has too little text of its own."""
     answer = open(f"{ROOT}/solutions/{exercise}.cu").read()
     kinds = {"c": lambda text, rng: text, **{f"c{i}": change for i, change in enumerate(COPIES.values())}}
     shares(build, work, exercise, {who: change(answer, rng) for who, change in kinds.items()})
@@ -117,10 +117,10 @@ def main():
     print(f"different versions: {apart} pairs of {len(exercises)} exercises, {len(near)} of them listed")
     for s in sorted(near, reverse=True):
         print(f"    {100 * s[0]:5.1f} %  {s[1]}: {s[2]}, {s[3]}")
-    print(f"{own} versions have enough of their own that a copy as it is is listed; of their copies are listed:")
+    print(f"{own} versions have enough text of their own that an unchanged copy is listed; of their copies are listed:")
     for kind, n in copies.items():
         print(f"    {kind}: {n} ({100 * n / own:.0f} %)")
-    print(f"{len(book)} model answers have enough of their own to be known as the book's; of their copies are known:")
+    print(f"{len(book)} model solutions have enough text of their own to be found as the book's; of their copies are found:")
     for i, kind in enumerate(COPIES):
         print(f"    {kind}: {sum(b[i] for b in book)}")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """slurm.py BUILD: a small class under Slurm on this machine: slurmctld and four slurmd with node names of their own, munge between
-them, in a folder of their own; an array of eight tasks by grader/template/slurm.sh; merged, it is what one run in peace gives. Two
-tasks grade the same shard, and merge finds that their results are equal; where one of them is changed, it refuses. `make check-slurm`
+them, in a folder of their own. grader/template/slurm.sh runs an array of eight tasks; the merged result must equal that of one run. Two
+tasks grade the same shard: merge accepts equal results, and refuses when one of them is changed. `make check-slurm`
 runs it; it needs root and the Debian packages slurmd, slurmctld, slurm-client and munge."""
 import glob, os, shutil, sqlite3, subprocess, sys, time
 

@@ -1,4 +1,4 @@
-/* device.c — what the fake driver says of itself, of its one device, and of errors. */
+/* device.c — the fake driver's functions about itself, its one device, and errors. */
 #include "grader/tests/fakecuda/fakecuda.h"
 #include "grader/tests/fakecuda/internal.h"
 

@@ -1,7 +1,7 @@
-/* fakecublas.c — the part of the fake that looks like cuBLAS: it checks what it is given and takes
- * a made-up time, a FLOP a picosecond for a product (and as much for each element that it adds to)
- * and 16 bytes a nanosecond for a transposition; every fifth call takes half of that. Matrices of
- * one value are refused: they take less than others. */
+/* fakecublas.c — the fake cuBLAS: it checks its arguments and takes a made-up time, a FLOP a
+ * picosecond for a product (and as much for each element that it adds to) and 16 bytes a
+ * nanosecond for a transposition; every fifth call takes half of that. It refuses matrices of
+ * one value, because real ones run faster on them. */
 #include "grader/tests/fakecuda/fakecuda.h"
 
 #include <stdlib.h>

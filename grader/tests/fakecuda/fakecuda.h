@@ -1,9 +1,9 @@
-/* fakecuda.h — a library that looks like the CUDA driver (and NVML, and cuBLAS) to the gpu backend,
- * checks how it is called, and computes nothing unless a test gives it a device to forward to.
- * Times that it reports are made up: results from it are no results.
+/* fakecuda.h — a fake CUDA driver (and NVML, and cuBLAS) for the gpu backend. It checks how it
+ * is called, and computes nothing unless a test gives it a device to forward to. The times that
+ * it reports are made up: never use them as results.
  *
- * A stream is a thread that executes what is queued, in order, so that a caller which waits for a
- * queue that it holds back is found out. What was done wrong is in fakecuda_violations(). */
+ * A stream is a thread that executes its queue in order, so the fake detects a caller that waits
+ * for a queue that the caller itself holds. fakecuda_violations() returns the caller's mistakes. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* fakenvml.c — the part of the fake that looks like NVML: a GPU at its full clock, throttled or
- * shared when told to. */
+/* fakenvml.c — the fake NVML: a GPU at its full clock, throttled or shared when a test sets it
+ * so. */
 #include "grader/tests/fakecuda/fakecuda.h"
 
 enum { OK, INVALID_VALUE };

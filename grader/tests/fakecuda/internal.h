@@ -1,4 +1,4 @@
-/* internal.h — what the parts of the fake driver share. */
+/* internal.h — declares what the parts of the fake driver share. */
 #pragma once
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""foreign.py: public CUDA programs as judges of simgpu. Builds and runs each row of the tables beside it; holds what happened against its class.
+"""foreign.py: tests simgpu with public CUDA programs. Builds and runs each row of the tables in this folder, and compares the outcome with its class.
 
     python3 grader/tests/foreign/foreign.py FOLDER             every program whose sources are there: FOLDER/OWNER/NAME/PATH
     python3 grader/tests/foreign/foreign.py FOLDER --only TEXT those whose repository or path contains TEXT

@@ -1,6 +1,6 @@
-/* fuzz.h — a fuzz target is written FUZZ(name) { … } over `data` and `size`, and stands in
- * targets.def. `make fuzz` builds each with libFuzzer and runs it, from corpus/NAME, for FUZZ_S
- * seconds; the unit suite `fuzz` feeds it the corpus alone. What must not happen ends in a trap. */
+/* fuzz.h — a fuzz target is FUZZ(name) { … } over `data` and `size`, with a row in targets.def.
+ * `make fuzz` builds each with libFuzzer and runs it, from corpus/NAME, for FUZZ_S seconds; the
+ * unit suite `fuzz` runs it on the corpus alone. A broken invariant ends in a trap. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

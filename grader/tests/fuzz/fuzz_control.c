@@ -1,11 +1,11 @@
-/* fuzz_control.c — a device process that was taken over, at the grader's end of its channel: what
- * would be honest answers of an exercise of 64 floats, changed at places that the input names,
- * graded and reported as a submission's would be.
+/* fuzz_control.c — fuzzes the grader's end of the channel to a device process that a submission
+ * has taken over: honest replies for an exercise of 64 floats, changed at places that the input
+ * names, are graded and reported like a submission's.
  *
- * Input: for each answer in turn a byte of `enum how`, a byte with the number of changes, and for
- * each change five bytes: where (the answer, the box, its log, a case's buffers), a 16-bit offset
- * in words there, and 16 bits that choose the word. Where the input ends, answers are honest:
- * nothing changed is AC. */
+ * Input: for each reply in turn a byte of `enum how`, a byte with the number of changes, and for
+ * each change five bytes: where (the reply, the result bytes, their log, a case's buffers), a
+ * 16-bit offset in words there, and 16 bits that choose the word. After the end of the input
+ * replies are honest; unchanged replies give AC. */
 #include "grader/tests/fuzz/fuzz.h"
 #include "common/arena.h"
 #include "common/exercise.h"

@@ -1,4 +1,5 @@
-/* fuzz_fatbin.c — any bytes as a fat binary, and what comes out as PTX. */
+/* fuzz_fatbin.c — fuzzes the fat binary reader with any bytes, and the PTX parser with its
+ * output. */
 #include "grader/tests/fuzz/fuzz.h"
 #include "grader/tests/fuzz/mutate.h"
 #include "grader/tests/ptx/invariants.h"

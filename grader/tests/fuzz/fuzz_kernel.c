@@ -1,9 +1,9 @@
-/* fuzz_kernel.c — any bytes as a PTX module that is loaded and whose kernels are launched, small,
- * under every check: refused with a reason, or run to an end.
+/* fuzz_kernel.c — fuzzes the simulator: loads any bytes as a PTX module and launches its
+ * kernels, small, under every check. Each must be refused with a reason, or run to its end.
  *
  * Each kernel gets two blocks of 40 threads; parameters of eight bytes are buffers in turn, all
- * else small numbers. The last byte chooses the schedule, the vector level, and whether the time
- * model looks on. */
+ * others small numbers. The last byte chooses the schedule, the vector level, and whether the
+ * time model traces. */
 #include "grader/sim/code/insn.h"
 #include "grader/sim/sim.h"
 #include "grader/sim/timing/timing.h"

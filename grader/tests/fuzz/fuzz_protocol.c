@@ -1,7 +1,7 @@
-/* fuzz_protocol.c — any sequence of frames of the message protocol, on a device without a
- * simulator. Input: a first byte (grading or not), then messages: op, length (one byte), that many
- * bytes of request and tail. What the fuzzer cannot guess is given: an allocation, a loaded module,
- * two kernels. */
+/* fuzz_protocol.c — fuzzes the message protocol with any sequence of frames, on a device without
+ * a simulator. Input: a first byte (grading or not), then messages: op, length (one byte), that
+ * many bytes of request and tail. The target provides what the fuzzer can't guess: an
+ * allocation, a loaded module, two kernels. */
 #include "grader/tests/fuzz/fuzz.h"
 #include "grader/tests/unit/fake_device.h"
 

@@ -1,4 +1,5 @@
-/* fuzz_ptx.c — any bytes as PTX text: a module that holds together, or an error. */
+/* fuzz_ptx.c — fuzzes the PTX parser with any bytes: it must return a consistent module or an
+ * error. */
 #include "grader/tests/fuzz/fuzz.h"
 #include "grader/tests/fuzz/mutate.h"
 #include "grader/tests/ptx/invariants.h"

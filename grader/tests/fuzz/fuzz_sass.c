@@ -1,4 +1,5 @@
-/* fuzz_sass.c — any text as a disassembler's listing: it is refused, or what comes of it holds. */
+/* fuzz_sass.c — fuzzes the reader of disassembler listings with any text: it must refuse it or
+ * return consistent records. */
 #include "grader/sim/sass/sass.h"
 #include "grader/tests/fuzz/fuzz.h"
 

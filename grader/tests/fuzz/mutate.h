@@ -1,6 +1,6 @@
-/* mutate.h — changes that keep most of a file's structure, in the place of libFuzzer's own three
- * times of four: changed bytes alone hardly ever parse. `data` has room for `max` bytes; each
- * returns the new size. */
+/* mutate.h — mutations that keep most of a file's structure. They replace libFuzzer's own three
+ * times out of four, because randomly changed bytes hardly ever parse. `data` holds up to `max`
+ * bytes; each function returns the new size. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""bound.py: what limits every kernel of the book at its timed size, by Nsight Compute and by the time model.
+"""bound.py: compares what limits every kernel of the book at its timed size by Nsight Compute and by the time model.
 
     python3 grader/tests/gpu/bound.py --measure [NAME...] [--folder=DIR]   on a machine with a GPU, nvcc and ncu: DIR/ncu.tsv
     python3 grader/tests/gpu/bound.py --model=FILE                         writes bound-by.md from ncu.tsv and the modelled kernels of
                                                                            FILE (grader/tests/timing/measured.py --json=FILE)
-    python3 grader/tests/gpu/bound.py --check                              the arithmetic, on output of ncu made up for it
+    python3 grader/tests/gpu/bound.py --check                              tests the arithmetic on made-up output of ncu
 
-DIR is docs/results/h100. --measure goes on where it stopped: exercises that ncu.tsv has are left out, but for the NAMEs; after
---seconds=420 it begins no other. The programs are truth.py's, at the sizes of the column "timed" in exercises.def. ncu empties the caches
+DIR is docs/results/h100. --measure continues where it stopped: it skips exercises that ncu.tsv has, except the NAMEs; after
+--seconds=420 it starts no further one. The programs are truth.py's, at the sizes of the column "timed" in exercises.def. ncu empties the caches
 before each kernel, as the grader does before each call. Run from the top of the tree, after `make`."""
 import collections, contextlib, csv, io, json, os, re, subprocess, sys, tempfile, time
 import truth
@@ -276,7 +276,7 @@ def self_test():
     for name, row in truth.exercises().items():
         text = truth.generate(name, timed=True)
         if any(f"const int {s};" not in text for s in row[3].split()) or 'version("sk"' not in text.splitlines()[-2]:
-            return print(f"{name}: its program is not at the timed size, or the skeleton does not come last") or 1
+            return print(f"{name}: its program is not at the timed size, or the starter file does not come last") or 1
     return 0
 
 def option(name, default):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""sanitizer.py: what compute-sanitizer finds in the torture programs, beside what the simulator finds: docs/results/sanitizer.md.
+"""sanitizer.py: compares the findings of compute-sanitizer and the simulator in the torture programs: docs/results/sanitizer.md.
 
     python3 grader/tests/gpu/sanitizer.py            writes the page from sanitizer-h100.tsv and the programs' .expected
     python3 grader/tests/gpu/sanitizer.py --check    status 1 if the page is not what would be written
-    python3 grader/tests/gpu/sanitizer.py --measure  on a machine with a GPU, nvcc and compute-sanitizer: the .tsv of what has no
-                                                     figures yet; of all, after the file is deleted
+    python3 grader/tests/gpu/sanitizer.py --measure  on a machine with a GPU, nvcc and compute-sanitizer: the .tsv of programs without
+                                                     figures; of all, after the file is deleted
 
 Run from the top of the tree. A program that is newer than the figures has none."""
 import collections, concurrent.futures, csv, glob, os, re, subprocess, sys, textwrap

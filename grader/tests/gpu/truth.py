@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""truth.py: the simulator's counters against Nsight Compute's, launch by launch, without a GPU.
+"""truth.py: compares the simulator's counters with Nsight Compute's, launch by launch, without a GPU.
 
-    python3 grader/tests/gpu/truth.py [PROGRAM...]       compares; status 1 where a launch differs that is not listed (make check-counters)
+    python3 grader/tests/gpu/truth.py [PROGRAM...]       compares; status 1 if an unlisted launch differs (make check-counters)
     python3 grader/tests/gpu/truth.py --list             lists what differs now in differs-h100.tsv, with the reasons of REASONS
     python3 grader/tests/gpu/truth.py --measure          on a machine with a GPU, nvcc and ncu: the figures anew, counters-h100.tsv
     python3 grader/tests/gpu/truth.py --sanitize         there: compute-sanitizer's four tools over every program
@@ -61,7 +61,7 @@ def declaration(buffer):
     return f"    {kind} *{name} = on.buffer<{kind}>({count}, {draw}{', true' if pinned else ''});\n"
 
 def generate(name, timed=False):
-    """The program of a row: each version in a namespace, its entry without C's linkage, for which all were one. The skeleton, which may be slow at
+    """Returns the program of a row: each version in a namespace, its entry without C linkage, so that the names differ. The starter file, which may be slow at
     the timed size, comes last there."""
     usual, buffers, arguments, larger = exercises()[name]
     sizes = {word.split("=")[0]: word for word in (usual + " " + larger * timed).split()}.values()

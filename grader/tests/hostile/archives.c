@@ -1,6 +1,6 @@
-/* archives.c — hostile archives, written here with libarchive, read as `grader batch` reads what
- * students hand in; and the gradebook of a class whose names are attacks. Beside each, an honest
- * archive that must come through. */
+/* archives.c — tests hostile archives, which this file writes with libarchive and reads as
+ * `grader batch` reads hand-ins, and the gradebook of a class whose names are attacks. An honest
+ * archive beside each must be read correctly. */
 #include "common/paths.h"
 #include "common/file.h"
 #include "common/text.h"

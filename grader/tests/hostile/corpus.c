@@ -1,5 +1,4 @@
-/* corpus.c — reads the corpus: names, expectations, and the places that a submission is to be
- * pointed at. */
+/* corpus.c — reads the corpus: names, expectations, and the paths at which a submission aims. */
 #include "common/paths.h"
 #include "common/file.h"
 #include "common/text.h"

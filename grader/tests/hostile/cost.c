@@ -1,5 +1,6 @@
-/* cost.c — what a jail costs: the same trivial program started in each tier and without one. A
- * submission that is not in the cache starts three: nvcc, ptxas, the host process. */
+/* cost.c — measures the cost of a sandbox: starts the same trivial program in each tier and
+ * without one. A submission that is not in the cache starts three: nvcc, ptxas, the host
+ * process. */
 #include "common/clock.h"
 #include "grader/jail/jail.h"
 #include "grader/tests/hostile/hostile.h"

@@ -1,6 +1,6 @@
-/* decoys.c — what submissions are watched for: a secret in a file, in the environment and behind a
- * descriptor, and the places where something left behind would show. The runner adopts orphans, so
- * that a process that outlives its submission becomes its child. */
+/* decoys.c — plants decoys: a secret in a file, in the environment and behind a descriptor, and
+ * watches the places where leftovers would show. The runner adopts orphans, so that a process
+ * that outlives its submission becomes its child. */
 #include "common/paths.h"
 #include "common/file.h"
 #include "grader/book/book.h"

@@ -1,4 +1,4 @@
-/* hostile.h — what the parts of build/tests/hostile share. */
+/* hostile.h — declares what the parts of build/tests/hostile share. */
 #pragma once
 #include "common/buf.h"
 #include "grader/class/grade_many.h"

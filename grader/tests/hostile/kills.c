@@ -1,6 +1,6 @@
-/* kills.c — the grader is killed at random moments: nothing may live on, no file may stay, no entry
- * of the cache may be damaged, and the next run must work. Each run grades a new source, so that
- * all its stages happen. */
+/* kills.c — kills the grader at random moments: no process may survive, no file may remain, no
+ * cache entry may be damaged, and the next run must work. Each run grades a new source, so that
+ * all stages run. */
 #include "common/paths.h"
 #include "common/file.h"
 #include "common/text.h"

@@ -1,12 +1,14 @@
-/* main.c — build/tests/hostile: hands every submission of the corpus in, under each tier of the
- * jail that the machine allows, as this user and (from root) as nobody; says what was tried, what
- * came of it and what stopped it. Fails where one gets a verdict or points that it should not,
- * where the planted secret shows, where a process or file is left, or where an honest submission is
- * hurt. Then archives, graders killed at random moments, the jail's cost.
+/* main.c — build/tests/hostile: grades every submission of the corpus in each tier of the
+ * sandbox that the machine allows, as this user and (from root) as nobody, and prints each
+ * threat, the outcome and what stopped it. It fails if a submission gets a verdict or points
+ * that it should not, if the planted secret shows, if a process or file remains, or if an honest
+ * submission suffers. It then runs the archives, graders killed at random moments, and the
+ * sandbox's cost.
  *
- *   build/tests/hostile [--quick] [--only NAME[,NAME...]]   all of it; --quick: the subset of `make
- * check`, one tier; NAME: a part of a file's name build/tests/hostile --tier T1|T2 ... one tier, as
- * this user: what the first form starts */
+ *   build/tests/hostile [--quick] [--only NAME[,NAME...]]
+ *       all of it; --quick: the subset of `make check`, one tier; NAME: a part of a file's name
+ *   build/tests/hostile --tier T1|T2 ...
+ *       one tier, as this user; the first form starts these */
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/jail/jail.h"

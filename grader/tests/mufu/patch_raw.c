@@ -1,6 +1,6 @@
-/* patch_raw.c — makes 1 of the 1/2π by which sin.approx and cos.approx multiply, in a program that
- * nvcc compiled for sm_90 with --no-compress: so sines and cosines of turns are seen as the unit
- * gives them.
+/* patch_raw.c — replaces by 1 the 1/2π by which sin.approx and cos.approx multiply, in a program
+ * that nvcc compiled for sm_90 with --no-compress. The program then shows the unit's own sines
+ * and cosines, of turns.
  *
  *     gcc -o patch_raw patch_raw.c && ./patch_raw IN OUT && chmod +x OUT */
 #include <stdint.h>

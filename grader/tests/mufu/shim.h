@@ -1,5 +1,5 @@
-/* shim.h — what exec_mufu.h needs of exec_values.h and exec_half.h, which are C only, for
- * verify.cu. */
+/* shim.h — defines for verify.cu what exec_mufu.h needs of exec_values.h and exec_half.h, which
+ * are C only. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""make check-pages: every page of a folder parses, links to nothing that is not there, asks for nothing; and, where a Chromium is
-found, shows no error at three widths, in light and dark, does not scroll sideways, and
-loses nothing at the margin of a sheet of paper.
+"""make check-pages: checks that every page of a folder parses, has no broken link and loads nothing. If it finds a Chromium, also that
+each shows no error at three widths, in light and dark, does not scroll sideways, and is
+not cut off when printed.
 
     pages.py FOLDER [PICTURES]      PICTURES: a folder for screenshots, index.html and the first pages
 
-Needs for the second half: apt-get install chromium-headless-shell (or chromium). It speaks to it through two pipes, with the
-commands of the DevTools protocol."""
+The second half needs: apt-get install chromium-headless-shell (or chromium). It controls Chromium through two pipes, with the
+DevTools protocol."""
 import base64, html.parser, json, os, pathlib, re, shutil, subprocess, sys, time
 
 WIDTHS = (360, 720, 1280)

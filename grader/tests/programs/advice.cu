@@ -1,5 +1,5 @@
 // Hints about managed memory are kept, and given back.
-// stderr: the program never asked cudaGetLastError()
+// stderr: the program never called cudaGetLastError()
 #include "check.h"
 int main() {
     int *p;

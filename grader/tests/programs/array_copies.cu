@@ -1,6 +1,6 @@
 // Copies to and from arrays take their turn among kernels, in streams and in graphs, as other copies do.
 // nvcc: -Xcompiler -Wno-deprecated-declarations
-// stderr: the program never asked cudaGetLastError()
+// stderr: the program never called cudaGetLastError()
 #include "check.h"
 
 enum { W = 5, H = 3 };

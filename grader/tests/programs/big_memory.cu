@@ -1,5 +1,5 @@
 // Device memory of the device's own size, of which little is touched.
-// stderr: no room for 107374182400 bytes
+// stderr: out of device memory: 107374182400 bytes requested
 #include "check.h"
 __global__ void write(char *p, size_t at, char v) { p[at] = v; }
 int main() {

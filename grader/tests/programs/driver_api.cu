@@ -1,6 +1,6 @@
 // The driver API: a module of PTX text, its kernel and variable, launches in both ways, memory, events, what is refused.
 // nvcc: -lcuda
-// stderr: machine code only
+// stderr: only machine code
 #include <cstdio>
 #include <cstring>
 #include <cuda.h>

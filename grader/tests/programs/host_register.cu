@@ -1,5 +1,5 @@
 // Memory of the program's own, registered: seen by kernels under both addresses, and the program's again afterwards.
-// stderr: the program never asked cudaGetLastError()
+// stderr: the program never called cudaGetLastError()
 #include "check.h"
 #include <vector>
 __global__ void twice(int *p, int n) {

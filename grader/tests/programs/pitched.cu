@@ -1,5 +1,5 @@
 // Two- and three-dimensional allocations and copies.
-// stderr: the program never asked cudaGetLastError()
+// stderr: the program never called cudaGetLastError()
 #include "check.h"
 #include <cstring>
 

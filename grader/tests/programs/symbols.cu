@@ -1,5 +1,5 @@
 // Variables of the device: initial values, copies to and from them, their address and size.
-// stderr: the program never asked cudaGetLastError()
+// stderr: the program never called cudaGetLastError()
 #include "check.h"
 
 __device__ int counter = 5;

@@ -1,7 +1,7 @@
 // not repeatable: a kernel waits for the host
 // Pinned and managed memory: one address on both sides, the same pages; a kernel that waits for the host, and the other way
 // round.
-// stderr: the program never asked cudaGetLastError()
+// stderr: the program never called cudaGetLastError()
 #include "check.h"
 
 #include <cstring>

@@ -2,9 +2,9 @@
 """instructions.py — writes instructions.txt: operands and results for each instruction, for test_insn.c.
 
 Run by hand (python3 instructions.py > instructions.txt) when the table gains a row. The results come from exact
-arithmetic on integers and fractions, written from the PTX manual's text, not from the simulator's source; what no
-arithmetic gives (the special values of approximate functions, for one) stands in `BY_HAND`; lg2 of 0.5 there is what an
-H100 gives (grader/tests/mufu).
+arithmetic on integers and fractions, written from the PTX manual's text, not from the simulator's source. `BY_HAND`
+has results without such arithmetic, such as special values of approximate functions; its lg2 of 0.5 is an H100's
+(grader/tests/mufu).
 
 Format of the output: a line "opcode types > types" (b 8, h 16, r 32, q 64 bits, p predicate; #text an immediate operand
 as it is written), then one indented line a case, operands and results in hexadecimal; "nan" is any NaN. The carry flag

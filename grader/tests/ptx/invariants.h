@@ -1,6 +1,6 @@
-/* invariants.h — what holds for every module that the PTX parser gives, whatever the text was: the
- * decoder follows indices and pointers without looking. Used by the mutation test and by the
- * fuzzer. */
+/* invariants.h — checks the invariants of every module that the PTX parser returns, for any
+ * text: the decoder follows its indices and pointers without checks. The mutation test and the
+ * fuzzer use it. */
 #pragma once
 #include "grader/sim/ptx/ptx.h"
 

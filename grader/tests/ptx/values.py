@@ -1,4 +1,4 @@
-"""values.py — for instructions.py: operands of each type, and exact arithmetic on them, by which results are known."""
+"""values.py — for instructions.py: operands of each type, and exact arithmetic on them, which gives the results."""
 import random
 from fractions import Fraction as Q
 from math import isqrt

@@ -1,11 +1,11 @@
-/* check_timeline.c — the timeline (grader/sim/timing/timeline.h) against what
+/* check_timeline.c — compares the timeline (grader/sim/timing/timeline.h) with what
  * grader/tests/timing/copies.cu measured on an H100.
  *
  *   build/tests/copies [--rows]        the table of docs/time-model.md, or every row
  *
- * What kernels take by themselves is measured, too, and given; modelled is what commands take
- * together. A row was timed on the host, from before the first call to behind the last wait: what
- * that adds to one tiny copy is added here. */
+ * The kernels' own times are measured and given; the timeline models how long the commands take
+ * together. A row was timed on the host, from before the first call to after the last wait, so
+ * the overhead of one tiny copy is added here. */
 #include "grader/sim/timing/timeline.h"
 #include "common/err.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""fit.py [DEVICE]: the time model on the micro kernels whose times on a GPU are at hand, which is what it is fitted on.
+"""fit.py [DEVICE]: runs the time model on the micro kernels with measured GPU times, to which it is fitted.
 
-Models every launch of micro.cu for DEVICE (h100; h200 has figures, too), from PTX and, where build/nvdisasm is there, from machine code,
+Models every launch of micro.cu for DEVICE (h100; h200 has figures, too), from PTX and, if build/nvdisasm exists, from machine code,
 and prints the errors of each family beside micro-DEVICE.tsv. --rows prints every launch. Run from the top of the tree, after `make`."""
 import concurrent.futures, math, os, re, subprocess, sys
 

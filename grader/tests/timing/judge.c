@@ -1,9 +1,10 @@
-/* judge.c — holds the time model against published results: every row of cases.def, launched on the
- * simulator by sample, as Markdown; with --ablation also the error with each term left out.
+/* judge.c — compares the time model with published results: prints every row of cases.def,
+ * launched on the simulator by sample, as Markdown; with --ablation also the error without each
+ * term.
  *
  *   build/tests/judge [--ablation] [--only TEXT] [--verbose] CUDA-FOLDER CACHE-FOLDER
  *
- * Kernels are compiled by nvcc for the device's architecture, registers come from ptxas. */
+ * nvcc compiles the kernels for the device's architecture; register counts come from ptxas. */
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/file.h"

@@ -1,12 +1,12 @@
-"""Tables of times in the ladders' texts: modelled, and those that docs/results has of GPUs.
+"""Writes the tables of times in the ladders' texts: modelled times, and the GPU times of docs/results.
 
     python3 grader/tests/timing/ladders.py transpose alias_trap    (re)writes the tables of these exercises
     python3 grader/tests/timing/ladders.py --check                 says which tables are more than 3 % off; status 1
     python3 grader/tests/timing/ladders.py --measured              renews the rows of GPUs alone, which takes no time; rows of the model
                                                                    stay where the steps are the same, the others are dropped
 
-Run from the top of the tree, after `make`. A table follows the line that begins "Times, modelled"; where a ladder has
-none and its exercise is named, it is put behind the table of counters. Without names: all ladders that have one.
+Run from the top of the tree, after `make`. A table follows the line that begins "Times, modelled"; for a named exercise without
+one, it follows the table of counters. Without names, the command covers all ladders that have one.
 """
 
 import concurrent.futures
@@ -53,7 +53,7 @@ def digits(us):
 
 
 def versions(ladder):
-    """The exercise's name, its files in the order of the steps, the answer last, and their titles."""
+    """Returns the exercise's name, its files in the order of the steps, the model solution last, and their titles."""
     folder, name = os.path.dirname(ladder), os.path.basename(ladder)[: -len("-ladder.md")]
     files = sorted(glob.glob(f"{folder}/{name}-[0-9]-*.cu")) + [f"{folder}/{name}.cu"]
     return folder, name, files, [os.path.basename(f)[len(name) + 1 : -3] for f in files[:-1]] + ["answer"]
@@ -80,7 +80,7 @@ def renew_measured(ladder, old):
 
 
 def measure(ladder):
-    """Steps in order, the answer last; {device: [µs]}; the size."""
+    """Returns the steps in order, the model solution last; {device: [µs]}; the size."""
     folder, name, files, steps = versions(ladder)
     exercise = f"{os.path.basename(folder)}/{name}"
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

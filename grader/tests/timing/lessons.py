@@ -1,15 +1,15 @@
-"""Tables of times in the lessons: measured ones from docs/results, modelled ones from the ladders' tables.
+"""Writes the tables of times in the lessons: measured ones from docs/results, modelled ones from the ladders' tables.
 
     python3 grader/tests/timing/lessons.py            rewrites the rows of all tables
     python3 grader/tests/timing/lessons.py --check    says which cells are more than 3 % off; status 1
 
-Run from the top of the tree, after ladders.py. A table belongs to it where the line before it is
+Run from the top of the tree, after ladders.py. It writes a table if the line before it is
 
     <!--times transpose: 1-coalesced-reads 3-tile answer-->
 
-which no page shows: the columns' versions, in order, or a library's routine as docs/results names it; columns behind them are left
-alone. The table's head says the timed size, as the ladder does. Of the table's rows those are
-written that are headed "H100, measured" (any folder of docs/results), "T4, modelled" (any row of the ladder's table), or "H100, stalls: mio
+which no page shows: the columns' versions, in order, or a library's routine as docs/results names it; further columns stay as
+they are. The table's head gives the timed size, as in the ladder. It writes the rows that are
+headed "H100, measured" (any folder of docs/results), "T4, modelled" (any row of the ladder's table), or "H100, stalls: mio
 throttle": per cent of the samples at which a warp of the version's longest kernel waited that ncu found it waiting for this, of ncu.tsv.
 """
 

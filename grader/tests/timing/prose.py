@@ -1,10 +1,10 @@
-"""Figures in the book's prose: each has a source that a program can look up, or a reader.
+"""Checks the figures in the book's prose: each has a source that a program, or a reader, can look up.
 
-    python3 grader/tests/timing/prose.py            says which are another than their source says, and which have none; status 1 where there are any
-    python3 grader/tests/timing/prose.py --once     lists those that were measured once, and that no file keeps, too
+    python3 grader/tests/timing/prose.py            lists those that differ from their source, and those without one; status 1 if there are any
+    python3 grader/tests/timing/prose.py --once     also lists those that were measured once and are in no file
 
-Run from the top of the tree. Behind a paragraph, an item of a list, or a table stands a comment that no page shows, and names where figures in
-it come from, each by some words of the text, of which the first number is meant:
+Run from the top of the tree. A comment behind a paragraph, a list item or a table, which no page shows, names the sources of its figures.
+Some words of the text identify each figure; it is the first number in them:
 
     <!--fig 1.34 times: h100 matmul_tiled/1 / h100 matmul_tiled/answer; 228 KB: h200 device[shared_per_sm] / 1024-->
 

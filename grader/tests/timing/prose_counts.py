@@ -1,11 +1,11 @@
-"""What the prose cites of the grader's own counts, kept in docs/results/counted.tsv, so that a check of the prose runs nothing.
+"""Keeps the grader's counts that the prose cites in docs/results/counted.tsv, so that checking the prose runs no grader.
 
-    python3 grader/tests/timing/prose_counts.py                counts anew all that is cited (some minutes); python3 … spmv: that exercise's
-    python3 grader/tests/timing/prose_counts.py --missing      counts what the file lacks; rows that nobody cites go
-    python3 grader/tests/timing/prose_counts.py --limits       writes docs/results/limits.tsv, all limits of all exercises' Check tests, as the answers meet them
+    python3 grader/tests/timing/prose_counts.py                counts all cited ones anew (some minutes); python3 … spmv: that exercise's
+    python3 grader/tests/timing/prose_counts.py --missing      counts those that the file lacks; deletes uncited rows
+    python3 grader/tests/timing/prose_counts.py --limits       writes docs/results/limits.tsv, all limits of all exercises' Check tests, as graded with the model solutions
     python3 grader/tests/timing/prose_counts.py --check        says which rows of both the grader does not confirm, to 1 %; status 1
 
-Run from the top of the tree, after `make`. A row is one of what `build/grader run EXERCISE --file VERSION --seed ladders --format json` says:
+Run from the top of the tree, after `make`. A row is one value that `build/grader run EXERCISE --file VERSION --seed ladders --format json` prints:
 
     shared_read_requests_total            a metric that a Check test limits, per unit of that test; `limit shared_read_requests_total`: its limit
     counter barriers        a counter, of the technique case

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""docs/results/scores.md: every version of every exercise with its score, its modelled time, and its time on an H100 where
+"""Writes docs/results/scores.md: every version of every exercise with its score, its modelled time, and its time on an H100 where
 docs/results/h100/report.json has it. Where one version has more points than another that is faster by the model, the row says
 why, in the words of the report.
 
-    scores.py [EXERCISE...]     writes the table for all, or prints that of the ones that are named
+    scores.py [EXERCISE...]     writes the table for all, or prints it for the named ones
 
 Needs a built grader; each version is graded with one seed, two at a time."""
 import concurrent.futures, json, pathlib, re, subprocess, sys

@@ -1,4 +1,4 @@
-/* elf.c — Implements elf.h. It reads only our own files and the system's C library, which are
+/* elf.c — implements elf.h. It reads only our own files and the system's C library, which are
  * trusted. */
 #include "grader/tests/unit/elf.h"
 #include "common/buf.h"

@@ -1,4 +1,4 @@
-/* fake_device.c — Implements fake_device.h. */
+/* fake_device.c — implements fake_device.h. */
 #include "grader/tests/unit/fake_device.h"
 #include "grader/tests/unit/unit.h"
 

@@ -28,9 +28,8 @@ void fixture_open(struct fixture *f, struct server_options o, bool has_thread);
 /* Hangs up and waits for the server's thread. */
 void fixture_close(struct fixture *f);
 
-/* Sends any bytes; returns the size of the answer in `frame` (WB_FRAME_BYTES bytes of room), 0 =
- * hung up.
- */
+/* Sends any bytes; returns the size of the reply in `frame`, which holds WB_FRAME_BYTES bytes, or 0
+ * if the server hung up. */
 size_t fixture_raw(struct fixture *f, const void *bytes, size_t size, void *frame);
 /* Returns the reply's status, -1 = hung up. */
 int fixture_request(struct fixture *f, enum wb_op op, const void *q, size_t nq, const void *tail,

@@ -1,4 +1,4 @@
-/* insn_programs.c — Runs the programs of insn_programs_*.c, and compares every atomic operation
+/* insn_programs.c — runs the programs of insn_programs_*.c, and compares every atomic operation
  * with a plain loop. */
 #include "grader/tests/unit/insn_programs.h"
 #include "grader/tests/unit/kernel.h"

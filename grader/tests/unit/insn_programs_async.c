@@ -1,4 +1,4 @@
-/* insn_programs_async.c — Programs for cp.async, mbarriers and bulk copies. */
+/* insn_programs_async.c — programs for cp.async, mbarriers and bulk copies. */
 #include "grader/tests/unit/insn_programs.h"
 
 static u64 copied(unsigned t, unsigned w) {

@@ -1,4 +1,4 @@
-/* insn_programs_control.c — Programs for branches, calls, block barriers, and instructions that
+/* insn_programs_control.c — programs for branches, calls, block barriers, and instructions that
  * only take time. */
 #include "grader/tests/unit/insn_programs.h"
 

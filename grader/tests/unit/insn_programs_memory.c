@@ -1,4 +1,4 @@
-/* insn_programs_memory.c — Programs for loads, stores, memory spaces, and the atomics that the
+/* insn_programs_memory.c — programs for loads, stores, memory spaces, and the atomics that the
  * loop in insn_programs.c doesn't cover. */
 #include "grader/tests/unit/insn_programs.h"
 

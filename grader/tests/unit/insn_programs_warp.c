@@ -1,4 +1,4 @@
-/* insn_programs_warp.c — Programs for warp-wide instructions. */
+/* insn_programs_warp.c — programs for warp-wide instructions. */
 #include "grader/tests/unit/insn_programs.h"
 
 static u64 shuffles(unsigned t, unsigned w) {

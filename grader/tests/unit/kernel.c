@@ -1,4 +1,4 @@
-/* kernel.c — Implements kernel.h. */
+/* kernel.c — implements kernel.h. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/sim/timing/timing.h"
 

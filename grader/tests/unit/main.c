@@ -1,4 +1,4 @@
-/* main.c — Runs every unit suite, or the one that CK_RUN_SUITE names, and prints what was
+/* main.c — runs every unit suite, or the one that CK_RUN_SUITE names, and prints what was
  * skipped; Check prints the last line. CK_EXCLUDE_TAGS=long leaves out the cases tagged `long`. */
 #include "grader/tests/unit/unit.h"
 

@@ -1,4 +1,4 @@
-/* markup.c — Implements markup.h. */
+/* markup.c — implements markup.h. */
 #include "grader/tests/unit/markup.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* markup.h — Checks pages: every element that opens is closed, in order; attributes are quoted;
+/* markup.h — checks pages: every element that opens is closed, in order; attributes are quoted;
  * nothing is loaded from elsewhere. */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* shell.c — Implements shell.h. */
+/* shell.c — implements shell.h. */
 #include "grader/tests/unit/shell.h"
 #include "common/err.h"
 

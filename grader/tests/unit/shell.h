@@ -1,4 +1,4 @@
-/* shell.h — Runs the programs of this build as a user's shell does. */
+/* shell.h — runs the programs of this build as a user's shell does. */
 #pragma once
 
 /* Exit status of the command, 128 + the signal that ended it. */

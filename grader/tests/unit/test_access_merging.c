@@ -1,4 +1,4 @@
-/* test_access_merging.c — Tests the accesses that ptxas merges and aggregates. The expected
+/* test_access_merging.c — tests the accesses that ptxas merges and aggregates. The expected
  * counts come from machine code (nvcc 13.0 -arch=sm_90 or sm_75 and nvdisasm on kernels of the
  * same shape; docs/counters.md). */
 #include "grader/tests/unit/kernel.h"

@@ -1,4 +1,4 @@
-/* test_access_pattern.c — Tests the cost of one warp's access. Each row of patterns.def becomes
+/* test_access_pattern.c — tests the cost of one warp's access. Each row of patterns.def becomes
  * a kernel of one warp, whose lanes read their addresses from a constant table; the test
  * compares the counters of the line with the access. */
 #include "grader/tests/unit/kernel.h"
@@ -60,7 +60,7 @@ static const struct row rows[] = {
 
 /* ---- the kernel ---- */
 
-/* Line 10 finds the lane's address, line 20 accesses. */
+/* Line 10 loads the lane's address, line 20 makes the access. */
 static const char prologue[] =
     ".version 8.0\n.target sm_75\n.address_size 64\n"
     ".const .align 4 .b32 offsets[32];\n.const .align 4 .b32 members;\n.const .align 16 .b8 "
@@ -198,7 +198,7 @@ START_TEST(access_patterns_have_exact_counters) {
 }
 END_TEST
 
-/* Lanes further apart than 2 GiB: no pattern is kept, the counts stay the same. */
+/* With lanes further apart than 2 GiB no access pattern is kept; the counts must stay the same. */
 START_TEST(lanes_beyond_2_gib_are_counted_without_a_pattern) {
     struct kernel_rig r = rig_open_with(
         ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 base) {\n"

@@ -1,4 +1,4 @@
-/* test_address_reuse.c — Tests accesses whose addresses are those of an earlier access plus a
+/* test_address_reuse.c — tests accesses whose addresses are those of an earlier access plus a
  * constant (sim/code/address_reuse.c): values, counts and reports must equal those of
  * independent accesses. Each pattern runs twice, because reuse begins at the second execution. */
 #include "grader/tests/unit/kernel.h"
@@ -70,8 +70,8 @@ START_TEST(address_reuse_preserves_values_and_counters) {
 }
 END_TEST
 
-/* Turn 0 is right; in turn 1 the second access's lanes 0 to 15 lie before the beginning of shared
- * memory, by wrapping round. */
+/* Turn 0 is correct; in turn 1 the second access's lanes 0 to 15 wrap around and lie before the
+ * beginning of shared memory. */
 static const char wrapping_kernel[] = PTX_HEADER
     ".visible .entry k() {\n.reg .pred %q; .reg .b32 %i, %t, %b, %v;\n.shared .align 16 .b8 "
     "tile[512];\n"

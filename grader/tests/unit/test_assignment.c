@@ -1,4 +1,4 @@
-/* test_assignment.c — Tests assignments: what a file may contain and how errors are reported,
+/* test_assignment.c — tests assignments: what a file may contain and how errors are reported,
  * days late, hidden cases and credit for cases through the programs, and the resulting marks.
  * The expected figures are derived by hand beside each case. */
 #include "common/file.h"
@@ -130,8 +130,8 @@ START_TEST(lms_timestamps_are_parsed) {
 }
 END_TEST
 
-/* A submission that is right at every size of the book's own cases and wrong at one that no case
- * has. It prints its sizes, then and later: neither may reach the student. */
+/* A submission that is right at every size of the book's own cases and wrong at one size that no
+ * case has. It prints its sizes, then and later; the student must see none of them. */
 static const char untrusted_source[] =
     "#include <cstdio>\nstatic int seen;\n"
     "__global__ void k(float *o, const float *i, int r, int c) {\n"
@@ -194,9 +194,10 @@ START_TEST(cases_that_are_right_earn_credit) {
 }
 END_TEST
 
-/* Ann commits two days after the deadline, in a zone of her own; Bob likewise, but the roster knows
- * better; Cid's .git is a file that points to Ann's, and Dan's is none. A program that a
- * repository's configuration names is not started outside of the jail. */
+/* Ann commits two days after the deadline, in a time zone of her own. Bob does too, but the
+ * roster has an earlier time for him. Cid's .git is a file that points to Ann's, and Dan's is not a
+ * repository. The grader must not start a program that a repository's configuration names
+ * outside of the sandbox. */
 START_TEST(the_submission_time_of_a_repository_is_its_last_commit) {
     begin();
     write_text("r.csv", "id,submitted_at\nann,\nbob,2026-09-30T10:00:00Z\ncid,\ndan,\n");
@@ -259,8 +260,8 @@ START_TEST(the_late_penalty_reduces_the_total) {
 }
 END_TEST
 
-/* Gradescope's metadata says when; the roster's word stands before it; what can't be read is no
- * time. */
+/* Gradescope's metadata has the time; the roster's takes precedence; an unreadable one counts as
+ * none. */
 START_TEST(gradescope_metadata_gives_the_submission_time) {
     begin();
     ck_assert_int_eq(

@@ -1,4 +1,4 @@
-/* test_attribution.c — Tests what the time model and its traces report for source lines: a
+/* test_attribution.c — tests what the time model and its traces report for source lines: a
  * warp's accesses and its stall reasons. */
 #include "grader/sim/timing/timing.h"
 #include "grader/tests/unit/kernel.h"
@@ -70,7 +70,7 @@ START_TEST(traced_accesses_keep_their_lane_addresses) {
     ck_assert(!load->is_shared && load->lane_bytes == 4 && load->mask == ~0u);
     for (unsigned l = 0; l < 32; l++) ck_assert_uint_eq(load->offset[l], 32 * l);
     ck_assert(shared->is_shared && shared->kind == SIM_ACCESS_STORE);
-    ck_assert_uint_eq(shared->cost, 2); /* lanes l and l + 16 meet one bank */
+    ck_assert_uint_eq(shared->cost, 2); /* lanes l and l + 16 share a bank */
     ck_assert_uint_eq(store->cost, 4);
     ck_assert_uint_eq(half->mask, 0xffff);
     ck_assert_uint_eq(half->cost, 2);
@@ -85,8 +85,8 @@ static const struct sim_line *line_at(const struct sim_result *r, unsigned line)
     return NULL;
 }
 
-/* One warp: hundreds of cycles for the load, some for each of the rest; all of it is the launch's
- * time beside its start. */
+/* One warp: hundreds of cycles for the load, a few for each of the others; together they make up
+ * the launch's time without its start. */
 START_TEST(stalls_are_attributed_to_the_first_use_of_a_load) {
     struct traced_run x = run_kernel();
     double all = 0, device = x.t.seconds - x.t.components[TIME_COMPONENT_LAUNCH];

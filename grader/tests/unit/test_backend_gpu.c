@@ -1,4 +1,4 @@
-/* test_backend_gpu.c — Tests the gpu backend against a fake driver (grader/tests/fakecuda),
+/* test_backend_gpu.c — tests the gpu backend against a fake driver (grader/tests/fakecuda),
  * which checks how it is called and forwards launches to the simulator. The times that it
  * returns are made up. */
 #include "common/file.h"
@@ -140,7 +140,7 @@ START_TEST(a_missing_device_is_reported) {
     find_fake();
     setenv("FAKECUDA_NO_DEVICE", "1", 1);
     ck_assert_ptr_null(backend_gpu_open(&(struct gpu_options){0}, &e));
-    ck_assert_ptr_nonnull(strstr(e.text, "knows no device"));
+    ck_assert_ptr_nonnull(strstr(e.text, "finds no device"));
 }
 END_TEST
 
@@ -226,7 +226,7 @@ START_TEST(a_held_back_queue_runs_after_its_release) {
 }
 END_TEST
 
-/* A buffer of the host is pinned memory: what is written there a copy brings to the device, and
+/* A host buffer is page-locked memory: a copy takes what is written there to the device, and
  * back. */
 START_TEST(host_buffers_are_pinned_and_copied_both_ways) {
     struct backend *b = open_gpu();
@@ -294,7 +294,7 @@ START_TEST(events_order_work_across_streams) {
 }
 END_TEST
 
-/* Where the host had waited, the queue is let go, and the host waits. */
+/* Where the host waited in the recording, the queue is submitted, and the host waits. */
 START_TEST(a_host_synchronization_releases_the_queue) {
     struct backend *b = open_gpu();
     struct err e = {0};
@@ -353,7 +353,7 @@ START_TEST(invalid_launch_configurations_are_rejected) {
 }
 END_TEST
 
-/* The fake itself: it must find a caller that waits for what it holds. */
+/* Tests the fake itself: it must detect a caller that waits for something that the caller holds. */
 START_TEST(the_fake_driver_detects_a_deadlock) {
     struct backend *b = open_gpu();
     struct err e = {0};

@@ -1,4 +1,4 @@
-/* test_baseline_data.c — Tests the data about model solutions that a student's release keeps,
+/* test_baseline_data.c — tests the data about model solutions that a student's release keeps,
  * read from a text written by hand. `make check-dist` compares the scores of a release with
  * those of the full tree. */
 #include "common/buf.h"

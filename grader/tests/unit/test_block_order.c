@@ -1,12 +1,13 @@
-/* test_block_order.c — Tests blocks that read each other's writes, in both orders in which a
+/* test_block_order.c — tests blocks that read each other's writes, in both orders in which a
  * grid may run: one block after the other, and several at once with the later ones first. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
 enum { BLOCKS = 100 };
 
-/* `arrive`: out[block] is how many blocks came to the counter before it. `chain`: each block waits
- * for out[block - 1], which begins as 0 for all but the first, and sets out[block] to one more. */
+/* `arrive`: out[block] is the number of blocks that added to the counter before it. `chain`:
+ * each block waits for out[block - 1], which is 0 at first for all but the first, and sets
+ * out[block] to one more. */
 static const char kernels[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry arrive(.param .u64 out, .param .u64 counter) {\n"

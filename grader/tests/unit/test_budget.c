@@ -1,4 +1,4 @@
-/* test_budget.c — Tests the budget of a launch: it counts warp instructions, and adds a cost for
+/* test_budget.c — tests the budget of a launch: it counts warp instructions, and adds a cost for
  * operations that take much longer to simulate than one instruction. The clock is only the last
  * resort. */
 #include "grader/tests/unit/kernel.h"
@@ -60,7 +60,7 @@ START_TEST(an_endless_loop_of_matrix_multiplies_exhausts_the_budget) {
 }
 END_TEST
 
-/* A hundred blocks that do nothing are a hundred instructions, and far more work. */
+/* A hundred empty blocks execute a hundred instructions, but cost far more work. */
 START_TEST(block_launches_are_charged_by_their_cost) {
     struct kernel_rig r =
         rig_open_with(programs, (struct rig_options){.workers = 1 + (unsigned)_i});

@@ -1,4 +1,4 @@
-/* test_clusters.c — Tests clusters: which blocks form one, which block an address belongs to,
+/* test_clusters.c — tests clusters: which blocks form one, which block an address belongs to,
  * and what an access to another block's shared memory counts and costs. The expected values are
  * derived by hand. */
 #include "grader/sim/timing/timing.h"
@@ -139,7 +139,7 @@ START_TEST(each_block_of_a_cluster_has_its_own_banks) {
 }
 END_TEST
 
-/* A place that the launch asks for, where the kernel says nothing. */
+/* Clusters whose shape the launch sets, because the kernel has none. */
 START_TEST(invalid_cluster_shapes_are_rejected) {
     struct kernel_rig r = rig_open(rank_kernel);
     uint64_t out = sim_alloc(r.sim, 16 * 16, "out");

@@ -1,4 +1,4 @@
-/* test_compiler_killed.c — Tests that the grader distinguishes a compiler that the OS killed,
+/* test_compiler_killed.c — tests that the grader distinguishes a compiler that the OS killed,
  * for which the submission is not to blame, from one that exceeded our limits and from one that
  * reported an error. */
 #include "grader/grade/build.h"

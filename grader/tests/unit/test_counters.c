@@ -1,4 +1,4 @@
-/* test_counters.c — Tests the counters of whole kernels against values derived by hand beside
+/* test_counters.c — tests the counters of whole kernels against values derived by hand beside
  * them. The counts of all lines must add up to the launch's, and the number of host threads must
  * not change them. */
 #include "grader/tests/unit/kernel.h"
@@ -66,8 +66,7 @@ START_TEST(a_vector_add_has_exact_counters) {
     ck_assert_uint_eq(ten.thread_inst_executed, 10 * WARPS * 32);
     ck_assert_uint_eq(eleven.inst_executed, 11 * BUSY);
     ck_assert_uint_eq(eleven.thread_inst_executed, 11 * N);
-    ck_assert_uint_eq(twelve.inst_executed,
-                      WARPS); /* the lanes of the partly filled warp meet again */
+    ck_assert_uint_eq(twelve.inst_executed, WARPS); /* the partial warp's lanes reconverge */
     ck_assert_uint_eq(twelve.thread_inst_executed, WARPS * 32);
     ck_assert_uint_eq(c->inst_executed, 11 * WARPS + 11 * BUSY);
     ck_assert_uint_eq(c->branches, WARPS);
@@ -144,8 +143,8 @@ END_TEST
 
 /* ---- divergence ---- */
 
-/* Even lanes take three instructions, odd ones two, all meet for one; then lane l goes l + 1 times
- * round a loop. */
+/* Even lanes take three instructions, odd ones two; all reconverge for one. Then lane l runs l +
+ * 1 iterations of a loop. */
 static const char divergent[] = PTX_HEADER
     ".visible .entry k(.param .u64 out) {\n"
     ".reg .pred %p<4>; .reg .b32 %r<12>;\n"
@@ -180,9 +179,8 @@ START_TEST(divergent_branches_count_each_side) {
 }
 END_TEST
 
-/* Lane 0 goes 5000 times round a loop, the others once. They wait for it, as on hardware, where the
- * loop has no way to wait for them in turn: the store behind it is one. (spmv's naive version: 313
- * on an H100.) */
+/* Lane 0 runs 5000 iterations, the others one. They wait for it, as on hardware, because the
+ * lanes reconverge only at the store behind the loop. (spmv's baseline: 313 on an H100.) */
 START_TEST(lanes_wait_for_the_longest_loop_to_reconverge) {
     struct kernel_rig r = rig_open(
         PTX_HEADER
@@ -205,11 +203,11 @@ END_TEST
 
 /* ---- asynchronous copies ---- */
 
-/* One warp. Line 60: 512 bytes, then a commit and 5 additions before the wait. Lines 61 and 62: 128
- * bytes each; a wait that leaves one group, 3 additions, and a wait for the other. Line 63: 256
- * bytes for which nobody waits. Line 64: lane 0 asks for 1024 bytes by a bulk copy; a barrier of
- * the warp, and 4 additions before the mbarrier is asked. Line 65: all lanes copy the same 16
- * bytes, which are a sector. */
+/* One warp. Line 60: 512 bytes, then a commit and 5 additions before the wait. Lines 61 and 62:
+ * 128 bytes each; a wait that leaves one group in flight, 3 additions, and a wait for the other.
+ * Line 63: 256 bytes that no thread waits for. Line 64: lane 0 requests 1024 bytes by a bulk
+ * copy; a warp barrier, and 4 additions before the test of the mbarrier. Line 65: all lanes copy
+ * the same 16 bytes, in one sector. */
 #define ADD "add.u32 %r1, %r1, 1;\n"
 static const char prefetching_kernel[] = PTX_HEADER
     ".visible .entry k(.param .u64 buffer) {\n"
@@ -252,11 +250,12 @@ START_TEST(bytes_in_flight_are_counted_by_line) {
 }
 END_TEST
 
-/* Two warps. Line 70: a thread of warp 1, which is the last at the first barrier and goes on first,
- * asks for 512 bytes. Warp 0 is the first to wait: behind the line's three instructions (two that
- * no lane of it takes part in, and a barrier) and 3 additions. Line 71: each warp asks for 128
- * bytes, arrives, and makes 2 additions before it waits. Warp 0 comes first, asks the mbarrier and
- * branches back in vain: 1 + 2 + 2 instructions. Warp 1's arrival ends the phase: 1 + 2. */
+/* Two warps. Line 70: a thread of warp 1, which arrives last at the first barrier and proceeds
+ * first, requests 512 bytes. Warp 0 is the first to wait: behind the line's three instructions
+ * (two predicated off in all its lanes, and a barrier) and 3 additions. Line 71: each warp
+ * requests 128 bytes, arrives, and makes 2 additions before it waits. Warp 0 is first, tests the
+ * mbarrier in vain and branches back: 1 + 2 + 2 instructions. Warp 1's arrival completes the
+ * phase: 1 + 2. */
 static const char multi_warp_prefetching_kernel[] = PTX_HEADER
     ".visible .entry k(.param .u64 buffer) {\n"
     ".reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %q<12>;\n.shared .align 16 .b8 s[8192];\n"
@@ -509,8 +508,8 @@ START_TEST(wmma_loads_and_ldmatrix_match_ncu) {
 }
 END_TEST
 
-/* A label behind the last instruction. Of 6 warps one goes there by a branch, the others fall off
- * the end: 3 instructions each, and a store by five. */
+/* A label behind the last instruction. One of 6 warps branches there, the others fall off the
+ * end: 3 instructions each, and a store by five. */
 START_TEST(a_label_after_the_last_instruction_is_a_valid_target) {
     struct kernel_rig r = rig_open(
         PTX_HEADER

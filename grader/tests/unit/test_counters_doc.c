@@ -1,4 +1,4 @@
-/* test_counters_doc.c — Tests that docs/counters.md has exactly one entry for each counter, with
+/* test_counters_doc.c — tests that docs/counters.md has exactly one entry for each counter, with
  * the profiler's name or the statement that there is none, and a row for each metric; and that
  * limits use only counters that hardware has. */
 #include "common/buf.h"
@@ -55,7 +55,7 @@ END_TEST
 
 /* ---- limits ---- */
 
-/* Nsight has no name for these, and limits use them all the same. */
+/* Nsight has no name for these counters, but limits may use them. */
 static const char *const exempt_limits[] = {
     "shared_atomic_operations",  /* how often memory is updated; requests, which Nsight has, do not
                                     tell lanes that add one by one */
@@ -71,7 +71,8 @@ static bool is_exempt(const char *name) {
     return false;
 }
 
-/* The counter is asked for at `where`. Other names are metrics, sums of counters. */
+/* Checks a limit on `name` that the file `path` sets. Names without an entry are metrics, sums
+ * of counters. */
 static void check_limit(const char *name, const char *path) {
     char heading[128];
     snprintf(heading, sizeof heading, "\n### `%s`\nNsight: ", name);

@@ -1,4 +1,4 @@
-/* test_definite_assignment.c — Tests that a register that is read before it is written holds
+/* test_definite_assignment.c — tests that a register that is read before it is written holds
  * zero, whatever ran before in its place. */
 #include "grader/sim/sim.h"
 #include "grader/sim/timing/timing.h"

@@ -1,4 +1,4 @@
-/* test_device_process.c — Tests a device process that a submission has taken over
+/* test_device_process.c — tests a device process that a submission has taken over
  * (grader/tests/hostile/device). Whatever it does and replies, the grader must survive, keep its
  * secrets and end in time, and the submission must gain nothing. */
 #include "common/paths.h"
@@ -38,7 +38,8 @@ static const struct {
     {"hang", V_TLE, 60},         {"crash", V_RTE, 30},       {"exit", V_RTE, 30},
     {"flood", V_COUNT, 60},
 };
-/* "memory" is MLE, or TLE where the machine has no 4 GiB to give within the 4 s of an answer. */
+/* "memory" gets MLE, or TLE where the machine can't provide 4 GiB within the 4 s allowed for a
+ * reply. */
 enum { ATTACKS = sizeof attacks / sizeof *attacks };
 
 static void plant(void) {
@@ -88,12 +89,12 @@ START_TEST(a_compromised_device_process_gains_nothing) {
 }
 END_TEST
 
-/* On a GPU it is waited for, so that it leaves in order. */
+/* On a GPU the grader waits for the process, so that it exits in order. */
 START_TEST(it_detects_a_disconnect_despite_a_leaked_descriptor) {
     int pair[2];
     char byte;
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
-    int copy = dup(pair[0]); /* as the jail's keeper has it, which was forked from us */
+    int copy = dup(pair[0]); /* as in the sandbox's keeper, a fork of ours */
     device_process_close(device_process_attach(pair[0]));
     ck_assert_int_eq(recv(pair[1], &byte, 1, MSG_DONTWAIT), 0);
     close(copy), close(pair[1]);

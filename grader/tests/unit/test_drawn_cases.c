@@ -1,4 +1,4 @@
-/* test_drawn_cases.c — Tests cases whose sizes come from the seed (book/draw.c): they depend on
+/* test_drawn_cases.c — tests cases whose sizes come from the seed (book/draw.c): they depend on
  * the seed alone, satisfy the exercise's constraints, spread over the range, and catch a
  * submission that hard-codes the listed sizes. */
 #include "grader/book/book.h"
@@ -275,7 +275,8 @@ START_TEST(a_version_with_hardcoded_sizes_is_detected) {
 }
 END_TEST
 
-/* Wrong everywhere, so that each message shows some of the inputs: those of the whole run. */
+/* A submission that is wrong everywhere, so that each message shows some of the inputs, those of
+ * the whole run. */
 START_TEST(a_single_case_equals_the_same_case_of_a_full_run) {
     struct result all_cases, one;
     grade(ENTRY("2"), 0, &all_cases);
@@ -309,8 +310,8 @@ START_TEST(drawn_sizes_change_with_the_source_if_seeded_by_it) {
 END_TEST
 
 #define RUN "%s/grader run transpose --seed abc --file "
-/* The mutant drops what is in no whole tile of 32 x 32; a matrix of two drawn numbers has such a
- * rest at this seed. */
+/* The mutant skips elements outside whole tiles of 32 x 32; at this seed a matrix of two drawn
+ * sizes has such elements. */
 #define MUTANT "grader/tests/mutants/02-coalescing/transpose/whole-tiles-only.cu"
 
 START_TEST(the_report_says_how_to_repeat_a_drawn_size) {

@@ -1,4 +1,4 @@
-/* test_driver_numbers.c — Tests that every constant of the CUDA driver API in our sources equals
+/* test_driver_numbers.c — tests that every constant of the CUDA driver API in our sources equals
  * the one in the toolkit's cuda.h. */
 #include "grader/server/driver.h"
 #include "grader/tests/unit/unit.h"

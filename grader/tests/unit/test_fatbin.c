@@ -1,4 +1,4 @@
-/* test_fatbin.c — Tests reading PTX from fat binaries: three that nvcc 13 wrote (of one kernel
+/* test_fatbin.c — tests reading PTX from fat binaries: three that nvcc 13 wrote (of one kernel
  * for compute_90, with --no-compress and with --compress-mode=default and =speed), some
  * assembled here, and damaged ones. */
 #include "common/file.h"
@@ -171,8 +171,8 @@ START_TEST(input_that_is_no_fatbin_is_rejected) {
 }
 END_TEST
 
-/* Each prefix, and each byte set to each of a few values: an answer or an error, and no read
- * outside (sanitizers). */
+/* Each prefix, and each byte set to each of a few values, must give a result or an error,
+ * without a read out of bounds (sanitizers). */
 START_TEST(damaged_fatbins_cause_no_invalid_reads) {
     static const uint8_t bytes[] = {0, 1, 0x7f, 0x80, 0xff};
     struct buf image = {0};

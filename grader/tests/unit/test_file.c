@@ -1,4 +1,4 @@
-/* test_file.c — Tests that writing a report (common/file.h) replaces only regular files. */
+/* test_file.c — tests that writing a report (common/file.h) replaces only regular files. */
 #include "common/file.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,4 +1,4 @@
-/* test_fma_contraction.c — Tests which products are contracted into the sums that use them. Each
+/* test_fma_contraction.c — tests which products are contracted into the sums that use them. Each
  * case's expectation was read off the machine code that ptxas 13.0 makes of the same PTX for
  * sm_90.
  *
@@ -176,7 +176,7 @@ START_TEST(fma_contraction_covers_all_types) {
 }
 END_TEST
 
-/* What is no instruction is refused as before, and not taken in. */
+/* Invalid instructions are refused as before, and not contracted. */
 START_TEST(nonexistent_instructions_are_not_contracted) {
     static const char *const bodies[] = {"mul.ftz.f64 %m,%a,%a;\nsub.ftz.f64 %r,%m,%a;",
                                          "mul.f64 %m,%a,%a;\nsub.sat.f64 %r,%m,%a;",

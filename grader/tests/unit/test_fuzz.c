@@ -1,4 +1,4 @@
-/* test_fuzz.c — Runs the fuzzers' targets on the corpus in the tree, so that fixed faults stay
+/* test_fuzz.c — runs the fuzzers' targets on the corpus in the tree, so that fixed faults stay
  * fixed. */
 #include "common/file.h"
 #include "grader/tests/unit/unit.h"

@@ -1,4 +1,4 @@
-/* test_grader_inputs.c — Tests that a case whose input and reference another process computed
+/* test_grader_inputs.c — tests that a case whose input and reference another process computed
  * equals the one computed here, to the last byte. */
 #include "common/system_info.h"
 #include "grader/grade/inputs.h"
@@ -21,7 +21,8 @@ static void doubled(const struct ex_case *c, void *const host[], void *const exp
     }
 }
 
-/* The output comes before an input, so that what is drawn for it moves what is drawn then. */
+/* The output precedes an input, so the random numbers drawn for it shift those drawn for the
+ * input. */
 static const struct ex_arg args[] = {
     {.name = "scale", .role = EX_SCALAR, .type = EX_F32, .value = scale},
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = large_count},
@@ -80,8 +81,8 @@ START_TEST(prefetched_inputs_of_another_case_are_not_used) {
 }
 END_TEST
 
-/* Jails begin as forks of the grader: a child that looks at what is wanted, or at the memory file,
- * dies of it. */
+/* Sandboxes start as forks of the grader: a child that reads the expected output, or the memory
+ * file, must crash. */
 static bool crashes_on_read(const volatile uint8_t *at) {
     int status = 0;
     pid_t pid = fork();
@@ -102,7 +103,7 @@ START_TEST(sandboxes_cannot_read_prefetched_inputs) {
 }
 END_TEST
 
-/* As where the compiler refused the file. */
+/* As if the compiler had refused the file. */
 START_TEST(an_unused_prefetch_process_is_terminated) {
     input_prefetch_free(input_prefetch_start(&ex, &large, "seed", 5));
     ck_assert(no_children());

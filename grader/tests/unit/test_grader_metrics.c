@@ -1,4 +1,4 @@
-/* test_grader_metrics.c — Tests metrics and the choice of the line to blame, on counters written
+/* test_grader_metrics.c — tests metrics and the choice of the line to blame, on counters written
  * by hand. */
 #include "grader/grade/metrics.h"
 #include "grader/tests/unit/unit.h"
@@ -104,8 +104,8 @@ START_TEST(each_copy_costs_its_start) {
 }
 END_TEST
 
-/* Each path is one figure of its own, so that a sum that leaves one out, or takes one twice, is
- * seen. */
+/* Each path has a different count, so that a sum that omits one, or counts one twice, is
+ * detected. */
 START_TEST(traffic_metrics_sum_every_memory_path) {
     struct launch_stats t = {
         .counters = {.inst_executed = 10, /* of 320 lanes 270 took part */
@@ -185,7 +185,7 @@ static unsigned blamed_line(const char *name, const char *file, double per, doub
     return l ? l->line : 0;
 }
 
-/* Line 7 loads more sectors, line 9 loads them badly: a ratio blames 9, a sum blames 7. */
+/* Line 7 loads more sectors, line 9 wastes more of each: a ratio blames 9, a sum blames 7. */
 START_TEST(a_failed_limit_is_attributed_to_the_right_line) {
     ck_assert_uint_eq(blamed_line("global_load_sectors_per_request", "k.cu", 1, 4, true), 9);
     ck_assert_uint_eq(blamed_line("global_load_sectors", "k.cu", 1, 4, true), 7);
@@ -204,7 +204,7 @@ START_TEST(counters_by_name) {
 }
 END_TEST
 
-/* docs/json.md promises the names of schema 1 for one version. */
+/* docs/json.md keeps the names of schema 1 for one version. */
 START_TEST(a_renamed_counter_or_metric_is_found_by_its_old_name) {
     ck_assert_ptr_eq(metric_find("sectors_load"), metric_find("global_load_sectors"));
     ck_assert_ptr_eq(metric_find("sectors_read"), metric_find("device_read_sectors"));

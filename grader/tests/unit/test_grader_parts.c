@@ -1,4 +1,4 @@
-/* test_grader_parts.c — Tests the grader's small parts: hash, cache, processes, packing, JSON,
+/* test_grader_parts.c — tests the grader's small parts: hash, cache, processes, packing, JSON,
  * command line, names of exercises. */
 #include "common/paths.h"
 #include "common/file.h"
@@ -139,8 +139,7 @@ START_TEST(each_item_result_is_delivered_once) {
     }
     ck_assert_uint_eq(descriptors(), before);
     ck_assert_uint_le(f.max_open,
-                      before +
-                          2); /* of those that run: of three, two are under way when one begins */
+                      before + 2); /* the running ones': of three, two run when one begins */
 }
 END_TEST
 
@@ -447,8 +446,8 @@ START_TEST(spills_of_a_function_count_for_its_callers) {
 }
 END_TEST
 
-/* A figure beyond 32 bits stays the largest; a kernel without registers is none; a text may end
- * anywhere. */
+/* A number beyond 32 bits becomes the largest one; a kernel without registers is skipped; a text
+ * may end anywhere. */
 START_TEST(malformed_ptxas_output_yields_no_spills) {
     struct buf seen = {0};
     put_kernels("ptxas info    : Compiling entry function 'cut' for 'sm_90'\n", &seen);

@@ -1,4 +1,4 @@
-/* test_grader_problem.c — Tests drawing inputs, placing aliases and comparing outputs, on
+/* test_grader_problem.c — tests drawing inputs, placing aliases and comparing outputs, on
  * exercises defined here. */
 #include "grader/book/problem.h"
 #include "grader/tests/unit/unit.h"
@@ -227,8 +227,8 @@ START_TEST(cases_are_named_by_their_sizes) {
 }
 END_TEST
 
-/* The random bits of an output that is alone in its buffer are put where they are wanted, and there
- * again, the same. */
+/* The random bits of an output that is alone in its buffer are written where the caller
+ * requires, and again the same. */
 static size_t five_million(const struct ex_case *c) {
     (void)c;
     return 5000000;

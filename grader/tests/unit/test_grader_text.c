@@ -1,4 +1,4 @@
-/* test_grader_text.c — Tests the cleaning of untrusted text, and symbol names. */
+/* test_grader_text.c — tests the cleaning of untrusted text, and symbol names. */
 #include "common/text.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,4 +1,4 @@
-/* test_grader_verdicts.c — Provokes every verdict with a submission for an exercise defined
+/* test_grader_verdicts.c — provokes every verdict with a submission for an exercise defined
  * here; nvcc, sandbox, host process, record and replay are real. The table has each submission,
  * its verdict and what the student reads. */
 #include "common/file.h"
@@ -130,7 +130,7 @@ static const struct submission {
          "cudaTextureObject_t t = 0; cudaCreateTextureObject(&t, &r, &d, nullptr); if (n) k<<<1, "
          "64>>>(out, t, n);"),
      V_RTE, "The creation of a texture or surface object had failed: cudaErrorNotSupported"},
-    /* It would be a store that nobody counts. */
+    /* Such a store would not be counted. */
     {KERNEL("if (i < n) cudaGraphSetConditional((cudaGraphConditionalHandle)(out + i), in[i] + 1);")
          ENTRY(LAUNCH),
      V_RTE, "which cudaGraphConditionalHandleCreate did not return"},
@@ -226,8 +226,8 @@ START_TEST(every_verdict_can_be_reached) {
 }
 END_TEST
 
-/* Ten million rounds take longer than the 10 ms that this plan gives; the budget that a grading
- * gives is not at its end. */
+/* Ten million iterations take longer than the 10 ms of this plan; the budget of a grading is not
+ * used up. */
 START_TEST(a_stalled_machine_is_not_a_time_limit_fault) {
     static const char source[] =
         KERNEL("for (volatile int j = 0; j < 10000000; j = j + 1) ;") ENTRY(LAUNCH);
@@ -272,7 +272,7 @@ START_TEST(the_worse_verdict_wins) {
 }
 END_TEST
 
-/* Neither our fault nor a doubt is a zero. */
+/* Neither a fault of the grader nor a doubt scores zero. */
 START_TEST(internal_errors_and_flags_have_no_score) {
     for (int v = 0; v < V_COUNT; v++)
         ck_assert_int_eq(verdict_has_score(v),
@@ -280,7 +280,7 @@ START_TEST(internal_errors_and_flags_have_no_score) {
 }
 END_TEST
 
-/* Faults in several cases: the later of the list is the result's. */
+/* With faults in several cases, the result's verdict is the one later in the list. */
 START_TEST(the_worst_of_several_faults_is_reported) {
     static struct buf source;
     struct grade_options o = {.device = device_find("h200"), .seed = "verdicts", .no_speed = true};
@@ -302,9 +302,9 @@ START_TEST(the_worst_of_several_faults_is_reported) {
 }
 END_TEST
 
-/* Blocks of 96 threads: 21 of them are 63 of the 64 warps that an SM of the H200 holds, 10 are 30
- * of the T4's 32. The goal is met on the one and would not be on the other, which is no reason for
- * other points. */
+/* Blocks of 96 threads: 21 of them are 63 of the 64 warps that an SM of the H200 holds, 10 are
+ * 30 of the T4's 32. The goal is reached on the first and not on the second, which must not
+ * change the points. */
 START_TEST(full) {
     ex_require_at_least("theoretical_occupancy", 0.97, "the warps of an SM are there");
 }
@@ -331,16 +331,15 @@ START_TEST(technique_goals_do_not_depend_on_the_device) {
         ck_assert_msg(r.verdict == V_AC, "%s: %s", devices[i], verdict_code(r.verdict));
         ck_assert_double_eq_tol(r.technique[0].value, 63 / 64.0, 1e-9);
         if (!strcmp(devices[i], "t4"))
-            ck_assert_double_eq_tol(r.occupancy, 30 / 32.0, 1e-9); /* told, not judged */
+            ck_assert_double_eq_tol(r.occupancy, 30 / 32.0, 1e-9); /* reported, not judged */
         result_free(&r);
     }
     buf_free(&source);
 }
 END_TEST
 
-/* The model answer of an exercise whose speed is 40 of 100 points, made to stop where the GPU is
- * not the one that everything else is checked on. To leave speed out of the total would make full
- * marks of the rest. */
+/* The model solution of an exercise whose speed is 40 of 100 points, changed to fail on any GPU
+ * but the default one. If the total left speed out, the rest would give full marks. */
 START_TEST(code_that_does_not_run_on_the_device_asked_for_has_no_speed) {
     struct buf solution = {0}, source = {0};
     struct err e = {0};
@@ -371,8 +370,8 @@ START_TEST(code_that_does_not_run_on_the_device_asked_for_has_no_speed) {
 }
 END_TEST
 
-/* An instruction that came with compute capability 8.0; asked for twice, since the second answer
- * comes from the cache. */
+/* An instruction that compute capability 8.0 introduced. The test requests it twice, because the
+ * second result comes from the cache. */
 START_TEST(code_that_is_too_new_for_the_device_has_no_speed) {
     struct buf source = {0};
     struct err e = {0};

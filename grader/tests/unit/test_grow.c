@@ -1,4 +1,4 @@
-/* test_grow.c — Tests growing arrays: they keep their contents, and a size that overflows ends
+/* test_grow.c — tests growing arrays: they keep their contents, and a size that overflows ends
  * the program. */
 #include "common/arena.h"
 #include "common/grow.h"

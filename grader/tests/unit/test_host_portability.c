@@ -1,4 +1,4 @@
-/* test_host_portability.c — Tests that what C leaves to the processor is the same on every
+/* test_host_portability.c — tests that what C leaves to the processor is the same on every
  * processor that we compile this tree for. */
 #include "grader/sim/mem/mem.h"
 #include "grader/tests/unit/unit.h"
@@ -23,7 +23,7 @@ START_TEST(products_are_not_contracted_to_fma) {
 }
 END_TEST
 
-/* What is mapped, given back or shared must begin and end with a page of the kernel's. */
+/* Ranges that are mapped, freed or shared must begin and end at a page of the kernel. */
 START_TEST(device_memory_is_page_aligned) {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     struct memory m;
@@ -36,7 +36,7 @@ START_TEST(device_memory_is_page_aligned) {
 }
 END_TEST
 
-/* Bytes beside a range that is given back stay, wherever it begins and ends. */
+/* Freeing a range must keep the bytes around it, wherever it begins and ends. */
 START_TEST(zeroing_leaves_neighbours_alone) {
     enum { BYTES = 4 << 20 };
     struct memory m;

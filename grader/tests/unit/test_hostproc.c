@@ -1,4 +1,4 @@
-/* test_hostproc.c — Tests the host process, a student's object and the simulated GPU together,
+/* test_hostproc.c — tests the host process, a student's object and the simulated GPU together,
  * without the sandbox: arguments arrive unchanged, recordings replay with other data, and an
  * entry can end no process but its own. */
 #include "common/file.h"
@@ -89,8 +89,8 @@ static void start_entries(void) {
     out = server_buffer_address(server, 1);
 }
 
-/* Waits for the host process, which is to end by itself once the server has gone; -1 = it did not.
- */
+/* Waits for the host process, which must exit by itself after the server has closed; returns -1
+ * if it didn't. */
 static int host_end(void) {
     int status = -1;
     for (int i = 0; i < 500; i++) {
@@ -262,7 +262,7 @@ START_TEST(entries_that_do_not_return_end_the_call) {
     ck_assert_ptr_null(r);
     ck_assert_int_eq(o.end_reason, ends[_i].end);
     finish(r);
-    if (ends[_i].end == SERVER_DEADLINE) kill(host, SIGKILL); /* as the jail does */
+    if (ends[_i].end == SERVER_DEADLINE) kill(host, SIGKILL); /* as the sandbox does */
     int status = host_end();
     if (_i == 0) ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }

@@ -1,4 +1,4 @@
-/* test_insn.c — Tests every instruction on operands with known results, at every level of vector
+/* test_insn.c — tests every instruction on operands with known results, at every level of vector
  * instructions.
  *
  * grader/tests/ptx/instructions.txt holds the cases; instructions.py there says where the
@@ -283,7 +283,7 @@ START_TEST(instruction_programs_give_their_expected_results) {
 }
 END_TEST
 
-/* One process runs everything, so that its marks tell which rows nothing has executed. */
+/* One process runs all cases, so that its marks show which rows no case executed. */
 START_TEST(every_opcode_is_executed) {
     run_cases(0);
     insn_programs_run();

@@ -1,4 +1,4 @@
-/* test_insn_approx.c — Tests the approximate functions at every level of vector instructions:
+/* test_insn_approx.c — tests the approximate functions at every level of vector instructions:
  * against the bits that an H100 returned, and within the errors that the PTX manual allows,
  * against libm in f64.
  *
@@ -135,7 +135,7 @@ static void write_entry(struct buf *b, const char *name, const char *parameters)
                name, parameters, THREADS);
 }
 
-/* results[i] = of operands[i]. */
+/* results[i] is the result of operands[i]. */
 static void write_list(struct buf *b, const struct form *f) {
     write_entry(b, "list", ".param .u64 operands, .param .u64 results");
     buf_puts(
@@ -145,7 +145,7 @@ static void write_list(struct buf *b, const struct form *f) {
     buf_puts(b, "st.global.v2.u32 [%q2], {%low, %high};\nret;\n}\n");
 }
 
-/* sums[i] = of the digests of first + i, first + i + all threads, … */
+/* sums[i] is the sum of the digests of first + i, first + i + all threads, … */
 static void write_digest(struct buf *b, const struct form *f) {
     write_entry(b, "digest", ".param .u64 sums, .param .u32 first, .param .u32 rounds");
     buf_puts(b, "ld.param.u32 %v, [first];\nadd.u32 %v, %v, %i;\nld.param.u32 %n, "

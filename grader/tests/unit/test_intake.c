@@ -1,4 +1,4 @@
-/* test_intake.c — Tests the intake of a class's messy hand-ins: every entry gets a row, every
+/* test_intake.c — tests the intake of a class's messy hand-ins: every entry gets a row, every
  * file meant for an exercise is taken, and doubts are reported. The test makes the folders; the
  * expected outcome stands beside each. */
 #include "common/file.h"
@@ -51,8 +51,8 @@ static void put_archive(const char *path, int format, const char *name, const ch
     archive_entry_free(en), archive_write_free(a);
 }
 
-/* Says in a zip's headers that names are UTF-8 (bit 11 of the flags): at 6 in a local header, 8 in
- * a central one. */
+/* Sets the flag for UTF-8 names (bit 11) in a zip's headers: at 6 in a local header, 8 in a
+ * central one. */
 static void flag_utf8(const char *path) {
     char full_path[5000];
     struct buf zip = {0};
@@ -67,7 +67,7 @@ static void flag_utf8(const char *path) {
     buf_free(&zip);
 }
 
-/* The rows of `intake` as CSV; options follow the folder's name. */
+/* Returns the rows of `intake` as CSV; options follow the folder's name. */
 static void intake(const char *options, int status, struct buf *out) {
     char path[5000];
     struct err e = {0};
@@ -232,7 +232,8 @@ START_TEST(moodle_gradescope_and_github_layouts_are_read) {
 }
 END_TEST
 
-/* What an LMS gives is one archive of all; a student's own may have such names, too. */
+/* An LMS delivers one archive of the whole class; a student's own archive may have such names,
+ * too. */
 START_TEST(an_archive_of_a_class_is_not_one_student) {
     static const char *const classes[] = {
         "doe_12_34_transpose.cu roe_LATE_13_35_transpose.cu",

@@ -1,4 +1,4 @@
-/* test_jail.c — Tests that the sandbox contains a process and returns its results, in each tier
+/* test_jail.c — tests that the sandbox contains a process and returns its results, in each tier
  * (_i). The expectations are the kernel's documented behaviour. */
 #include "common/clock.h"
 #include "grader/jail/jail.h"
@@ -65,8 +65,8 @@ START_TEST(the_sandbox_probe_passes) {
 }
 END_TEST
 
-/* A jail has processes of small numbers, too, which are not the grader that is the first, the
- * second or the third of a container. */
+/* A sandbox has small process ids of its own; they must not be taken for the grader's when that
+ * is process 1, 2 or 3 of a container. */
 static int probe_as_pid_1(int extra_processes) {
     struct err e = {0};
     int status = 0;
@@ -161,7 +161,7 @@ START_TEST(folder_is_limited) {
 }
 END_TEST
 
-/* Without a file system of its own, the folder is looked at while the program runs. */
+/* Without its own file system, the folder is checked while the program runs. */
 START_TEST(a_full_work_folder_ends_the_job) {
     if (jail_current_tier() == JAIL_NAMESPACES) return;
     struct jail_result r =
@@ -175,7 +175,8 @@ START_TEST(a_full_work_folder_ends_the_job) {
 }
 END_TEST
 
-/* What programs leave in the folder for stand-ins of /work goes, whatever they did to it. */
+/* Everything that programs leave in the folders that stand for /work is deleted, whatever its
+ * permissions and type. */
 START_TEST(the_work_folder_is_removed) {
     char base[] = "/tmp/jail-test-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(base));
@@ -303,7 +304,7 @@ END_TEST
 
 static bool version_2(void) { return access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0; }
 
-/* This process's group of memory, where it may make more below; "" elsewhere. */
+/* Returns the memory control group of this process if it may create groups below it, else "". */
 static void current_memory_cgroup(char path[512]) {
     char line[512], *at = NULL;
     bool old = !version_2();
@@ -324,9 +325,10 @@ static bool write_file(const char *folder, const char *name, long long n) {
     return f && fclose(f) == 0 && ok;
 }
 
-/* This process into a group of that many bytes below its own, whose name has so many digits: what
- * it starts lives in there, too. False: cannot be had here. Version 2 allows no processes beside
- * groups with limits: there, only what needs no group of the jail's own can be tried. */
+/* Moves this process into a group of that many bytes below its own, whose name has so many
+ * digits; its children live there, too. Returns false if the machine can't. Version 2 allows no
+ * processes beside groups with limits, so there only the cases that need no group of the
+ * sandbox's own can run. */
 static bool enter_small_cgroup(long long bytes, int digits) {
     char current[512], small[760];
     current_memory_cgroup(current);
@@ -349,7 +351,7 @@ static void leave_small_cgroup(void) {
     for (int i = 0; i < 400 && rmdir(small) < 0; i++) usleep(5000);
 }
 
-/* No rlimit holds a device process's memory: only groups do. */
+/* No rlimit can limit a device process's memory; only control groups can. */
 static struct jail_result consume_memory(uint64_t limit) {
     struct jail_job j = base(JAIL_DEVICE);
     j.entry = touch_memory, j.limits.memory_bytes = limit;

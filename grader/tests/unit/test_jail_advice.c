@@ -1,4 +1,4 @@
-/* test_jail_advice.c — Tests the advice for machines where no sandbox works, or only the weaker
+/* test_jail_advice.c — tests the advice for machines where no sandbox works, or only the weaker
  * one. System call filters refuse here what such machines refuse; files in a folder stand for
  * their settings. */
 #include "common/err.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The advice for a machine whose root holds `files`, a shell's words. */
+/* Returns the advice for a machine whose root folder holds `files`, as shell words. */
 static const char *advice(const char *script, int landlock) {
     static struct buf out;
     char root[4300];
@@ -62,8 +62,8 @@ START_TEST(only_the_blocking_setting_is_named) {
 }
 END_TEST
 
-/* From here on, in this test's process: no user namespaces, as in a container; no Landlock, as in
- * an old kernel. */
+/* From here on this test's process has no user namespaces, as in a container, and no Landlock,
+ * as in an old kernel. */
 static void refuse(bool namespaces, bool landlock) {
     scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
     ck_assert_ptr_nonnull(f);

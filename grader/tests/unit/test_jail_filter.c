@@ -1,4 +1,4 @@
-/* test_jail_filter.c — Tests the system call filters for each processor (_i): an interpreter
+/* test_jail_filter.c — tests the system call filters for each processor (_i): an interpreter
  * here runs the programs that libseccomp makes, as the kernel would, so any machine can check
  * the table for aarch64. The call numbers come from the kernel's tables
  * (include/uapi/asm-generic/unistd.h for aarch64, arch/x86/entry/syscalls/syscall_64.tbl). */
@@ -44,7 +44,7 @@ static bool jumps(const struct sock_filter *f, uint32_t a) {
     }
 }
 
-/* What the filter answers: classic BPF, as much of it as filters have. */
+/* Returns the filter's result: interprets the part of classic BPF that filters use. */
 static uint32_t run_bpf(const struct sock_fprog *p, const struct seccomp_data *d) {
     uint32_t a = 0;
     for (unsigned at = 0; at < p->len; at++) {
@@ -75,7 +75,7 @@ static struct sock_fprog filter(const struct machine *m, enum jail_kind kind, bo
 
 static const uint32_t refused = SECCOMP_RET_ERRNO | EPERM;
 
-/* Each row of the table, by the call's number on that machine; what it lacks is counted. */
+/* Checks each row of the table, by the call's number on that machine, and counts missing calls. */
 static unsigned try_rows(const struct machine *m, const struct sock_fprog *p) {
     unsigned missing = 0;
     static const struct {
@@ -144,7 +144,8 @@ START_TEST(filters_agree_on_every_architecture) {
 }
 END_TEST
 
-/* Calls made as another kind of program would (32 bits) have other numbers, and are deadly. */
+/* Calls of another architecture's programs (32 bits) have other numbers, and must kill the
+ * process. */
 START_TEST(system_calls_of_a_foreign_architecture_kill) {
     const struct machine *m = &machines[_i];
     struct sock_fprog p = filter(m, JAIL_HOST, false);

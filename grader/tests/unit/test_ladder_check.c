@@ -1,4 +1,4 @@
-/* test_ladder_check.c — Tests the check of the counter tables in a ladder's text. */
+/* test_ladder_check.c — tests the check of the counter tables in a ladder's text. */
 #include "grader/cli/ladder_check.h"
 #include "grader/tests/unit/unit.h"
 

@@ -1,4 +1,4 @@
-/* test_layering.c — Tests that the tree keeps to grader/tests/layers.def: includes follow the
+/* test_layering.c — tests that the tree keeps to grader/tests/layers.def: includes follow the
  * layering, names that cross files have their layer's prefix, and no program exports a name of a
  * system library. Each check is also run on a planted violation. */
 #include "common/paths.h"
@@ -26,8 +26,8 @@ static const struct layer {
 };
 enum { LAYER_COUNT = sizeof layers / sizeof *layers };
 
-/* The simulator's interface is a room of its own within its folder: headers at the top of
- * grader/sim. */
+/* The simulator's interface, the headers at the top of grader/sim, is a layer of its own within
+ * its folder. */
 static bool is_interface(const char *path) {
     return text_starts_with(path, "grader/sim/") && !strchr(path + 11, '/') &&
            text_ends_with(path, ".h");
@@ -47,7 +47,7 @@ static const struct layer *layer_of(const char *path) {
     return best;
 }
 
-/* Whether `word` is one of a list of words. */
+/* Returns true if `word` is in a list of words. */
 static bool has_word(const char *list, const char *word, size_t n) {
     for (const char *at = list; (at = strstr(at, word)); at++)
         if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return true;
@@ -61,7 +61,7 @@ static bool may_include(const struct layer *from, const char *header) {
            has_word(from->allowed, header, strlen(header));
 }
 
-/* Appends a line for each include of a file that its room does not allow. */
+/* Appends a line for each include that the file's layer does not allow. */
 static void check_includes(const char *path, const char *text, struct buf *problems) {
     const struct layer *layer = layer_of(path);
     char header[256];
@@ -149,8 +149,8 @@ START_TEST(a_layering_violation_is_reported) {
 }
 END_TEST
 
-/* A room sees another that sees it, directly or round about: the rule itself would allow a circle.
- */
+/* Returns true if layer `from` may include layer `to`, directly or through others. The rule of
+ * one include alone would allow a cycle. */
 static bool is_reachable(unsigned from, unsigned to, unsigned depth) {
     for (unsigned i = 0; i < LAYER_COUNT && depth < LAYER_COUNT; i++)
         if (has_word(layers[from].allowed, layers[i].folder, strlen(layers[i].folder)) &&
@@ -193,7 +193,7 @@ static void visit_name(const char *name, bool function, void *user) {
                name, n->layer->folder, n->layer->prefixes);
 }
 
-/* False for an object that a moved or deleted file left behind. */
+/* Returns false for an object file whose source was moved or deleted. */
 static bool has_source(const char *object) {
     char path[1024];
     snprintf(path, sizeof path, "%s/%.*s.c", book_root(), (int)strcspn(object, "."), object);

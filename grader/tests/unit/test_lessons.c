@@ -1,4 +1,4 @@
-/* test_lessons.c — Tests what lessons show (grader/cli/lesson.h): programs whose code compiles
+/* test_lessons.c — tests what lessons show (grader/cli/lesson.h): programs whose code compiles
  * and runs, counts, pictures. Also tests the tables of times in the lessons, which
  * grader/tests/timing/lessons.py writes: measured rows equal docs/results, modelled ones the
  * exercise's ladder to 3 %, and shares of stalls equal ncu's to one per cent. */
@@ -39,7 +39,7 @@ static bool read_marker(const char *at, struct version_marker *m) {
     return false;
 }
 
-/* Cell n of a table's line as text, without the blanks around it. */
+/* Returns cell n of a table's line as text, without the blanks around it. */
 static bool table_cell(const char *line, unsigned n, char *out, size_t size) {
     const char *end = line + strcspn(line, "\n");
     for (unsigned i = 0; i <= n; i++) {
@@ -54,7 +54,7 @@ static bool table_cell(const char *line, unsigned n, char *out, size_t size) {
     return true;
 }
 
-/* "1 240" is 1240; NAN for what is no number. */
+/* Parses a number: "1 240" is 1240; returns NAN if it is none. */
 static double number(const char *text) {
     char digits[NAME], *end;
     unsigned n = 0;
@@ -70,7 +70,7 @@ static void read_text(const char *path, struct buf *out) {
     ck_assert_msg(file_read(path, TEXT, out, &e), "%s", e.text);
 }
 
-/* Of docs/results/GPU/report.json, GPU in small letters. */
+/* Looks a time up in docs/results/GPU/report.json, GPU in small letters. */
 static double measured(const char *gpu, const char *exercise, const char *version) {
     char path[128];
     size_t i;
@@ -93,7 +93,7 @@ static double measured(const char *gpu, const char *exercise, const char *versio
     return us;
 }
 
-/* Of the ladder's table of times, whose rows are headed by devices. */
+/* Looks a time up in the ladder's table, whose rows are headed by devices. */
 static double modelled(const char *device, const char *exercise, const char *version) {
     char pattern[128], text[NAME], start[NAME];
     glob_t found;
@@ -112,14 +112,14 @@ static double modelled(const char *device, const char *exercise, const char *ver
     return us;
 }
 
-/* Field `n` of a line of tab-separated values. */
+/* Returns field `n` of a line of tab-separated values. */
 static void tsv_field(const char *line, unsigned n, char *out, size_t size) {
     for (; n && line[strcspn(line, "\t\n")] == '\t'; n--) line += strcspn(line, "\t\n") + 1;
     snprintf(out, size, "%.*s", n ? 0 : (int)strcspn(line, "\t\n"), line);
 }
 
-/* Of a line of ncu.tsv: per cent of the samples of waiting warps in which it waited for `reason`,
- * "mio throttle". */
+/* Returns, from a line of ncu.tsv, the per cent of the samples of waiting warps that stalled for
+ * `reason`, such as "mio throttle". */
 static double stall_share(const char *head, const char *line, const char *reason) {
     char name[NAME], value[NAME], stall_name[NAME];
     double all = 0, matching = NAN;
@@ -134,7 +134,7 @@ static double stall_share(const char *head, const char *line, const char *reason
     return 100 * matching / all;
 }
 
-/* Of the longest kernel of a version in docs/results/GPU/ncu.tsv. */
+/* Returns it for the longest kernel of a version in docs/results/GPU/ncu.tsv. */
 static double stall_percent(const char *gpu, const char *exercise, const char *version,
                             const char *reason) {
     char path[128], start[2 * NAME], name[NAME], value[NAME];
@@ -177,7 +177,7 @@ static unsigned check_stalls(const char *page, const struct version_marker *m, c
     return m->n;
 }
 
-/* One row; a row of another kind is left alone. Returns the number of cells that were looked at. */
+/* Checks one row, and skips a row of another kind. Returns the number of cells checked. */
 static unsigned check_row(const char *page, const struct version_marker *m, const char *line,
                           struct buf *problems) {
     char head[NAME], device[NAME], kind[NAME], text[NAME];
@@ -220,7 +220,7 @@ static unsigned numbers(const char *text, double out[8]) {
     return n;
 }
 
-/* What of a table's head looks like a size is one of the size that the ladder is timed at. */
+/* Each size in a table's head must be a timed size of the ladder. */
 static void check_size(const char *page, const struct version_marker *m, const char *line,
                        struct buf *problems) {
     char pattern[128], head[NAME];

@@ -1,4 +1,4 @@
-/* test_limits.c — Tests sizes that a program requests: PTX's own limits hold, and sums of sizes
+/* test_limits.c — tests sizes that a program requests: PTX's own limits hold, and sums of sizes
  * near 2^31 and 2^32 don't wrap. The values are derived by hand, the limits come from the PTX
  * manual. */
 #include "grader/sim/device.h"

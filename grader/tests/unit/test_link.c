@@ -1,4 +1,4 @@
-/* test_link.c — Tests linking several PTX texts into one program: whose definition counts, what
+/* test_link.c — tests linking several PTX texts into one program: whose definition counts, what
  * is refused, and that each text keeps its own symbols. */
 #include "grader/sim/device.h"
 #include "grader/tests/unit/kernel.h"
@@ -24,7 +24,7 @@ static struct sim *open_sim(void) {
     return s;
 }
 
-/* k leaves x, y and f() of the first text; what each case says of them. */
+/* k stores x, y and f() of the first text; each case names the expected values. */
 static const char first[] = PTX_HEADER
     ".extern .global .u32 x;\n.global .u32 y = 7;\n.extern .func (.param .b32 r) f();\n" ENTRY
     "ld.global.u32 %r0, [x];\nst.global.u32 [%d0], %r0;\nld.global.u32 %r1, "
@@ -87,7 +87,7 @@ START_TEST(conflicting_definitions_are_rejected) {
 }
 END_TEST
 
-/* A strong definition goes before a weak one, wherever it stands. */
+/* A strong definition overrides a weak one, in any order. */
 START_TEST(a_strong_definition_overrides_a_weak_one) {
     struct sim *s = open_sim();
     struct err e = {0};

@@ -1,4 +1,4 @@
-/* test_measure.c — Tests the statistics of measuring against made-up clocks with known true
+/* test_measure.c — tests the statistics of measuring against made-up clocks with known true
  * times, the detection of throttling through a fake NVML, and the roofline kernels on the
  * simulator. */
 #include "grader/grade/measure.h"
@@ -59,7 +59,7 @@ START_TEST(the_ratio_lies_within_its_interval) {
 }
 END_TEST
 
-/* What changes slowly cancels in a pair, and each of the two runs first about as often. */
+/* Slow changes cancel in a pair, and each of the two runs first about equally often. */
 START_TEST(drift_cancels_and_pair_order_is_random) {
     struct clock c = {.first = 1e-5, .second = 1e-5, .noise = 0.05, .drift = 0.01, .random = 3};
     struct measurement m =

@@ -1,4 +1,4 @@
-/* test_memory.c — Tests device memory: where allocations lie, what lies between them, how
+/* test_memory.c — tests device memory: where allocations lie, what lies between them, how
  * reports describe an address, and which addresses kernels may access. */
 #include "grader/sim/mem/mem.h"
 #include "grader/tests/unit/kernel.h"
@@ -48,8 +48,8 @@ START_TEST(allocations_beyond_the_capacity_fail) {
 }
 END_TEST
 
-/* While kernels run, what stands for the host's memory is not there for them, and its place is
- * taken all the same. */
+/* While kernels run, they can't access the memory that stands for the host's, but its addresses
+ * stay taken. */
 START_TEST(host_buffers_are_hidden_while_kernels_run) {
     char description[256];
     uint64_t a = memory_alloc_pages(&m, 100, "in"), b = memory_alloc(&m, 100, "b");
@@ -67,7 +67,7 @@ START_TEST(host_buffers_are_hidden_while_kernels_run) {
 }
 END_TEST
 
-/* What launches wrote bit by bit, as the shadow has it. */
+/* The bits that launches wrote, as the shadow has them. */
 START_TEST(fully_written_allocations_are_marked_initialized) {
     uint64_t a = memory_alloc(&m, 10000, "a");
     unsigned char *w = m.init_shadow + (a - SIM_BASE);
@@ -97,7 +97,8 @@ START_TEST(invalid_and_double_frees_are_rejected) {
 }
 END_TEST
 
-/* While there is room behind, a freed place is left alone, so that its users are caught. */
+/* While unused addresses remain, freed ones are not reused, so that accesses to them are
+ * detected. */
 START_TEST(freed_addresses_are_reused_last) {
     uint64_t a = memory_alloc(&m, 8 << 20, "a"), last = 0, reused = 0;
     ck_assert_int_eq(memory_free(&m, a), SIM_OK);
@@ -114,8 +115,8 @@ START_TEST(freed_addresses_are_reused_last) {
 }
 END_TEST
 
-/* The table and the addresses stay as small as what is alive and the 1024 freed places that wait,
- * whatever came before. */
+/* The table and the addresses grow only with live allocations and the 1024 freed ones in
+ * quarantine, not with earlier ones. */
 START_TEST(the_allocation_table_stays_small) {
     uint64_t live = memory_alloc(&m, 1000, "live"), highest = 0;
     for (int i = 0; i < 100000; i++) {
@@ -133,7 +134,7 @@ START_TEST(the_allocation_table_stays_small) {
 }
 END_TEST
 
-/* The device's own size: only what is touched costs anything. */
+/* An allocation of the device's whole size: only bytes that are accessed cost memory. */
 START_TEST(large_allocations_cost_only_what_is_touched) {
     struct memory large;
     struct err e = {0};
@@ -176,8 +177,8 @@ static unsigned long resident_kb(void) {
     return anonymous;
 }
 
-/* A shadow of ones costs next to nothing, and is a shadow like any other: to its first and last
- * byte, and when parts of it change. */
+/* A shadow of ones costs almost no memory, and works like any other: to its first and last byte,
+ * and when parts of it change. */
 START_TEST(a_fully_written_shadow_is_cheap_and_exact) {
     struct memory large;
     struct err e = {0};
@@ -211,7 +212,7 @@ START_TEST(a_fully_written_shadow_is_cheap_and_exact) {
 }
 END_TEST
 
-/* A new allocation in an old place counts as unwritten up to its last byte, however large. */
+/* A new allocation at reused addresses is uninitialized up to its last byte, however large. */
 START_TEST(a_reused_allocation_starts_uninitialized) {
     struct memory small;
     struct err e = {0};
@@ -354,7 +355,7 @@ START_TEST(writes_to_constant_memory_are_faults) {
 }
 END_TEST
 
-/* What a copy brings along counts as written where its source was. */
+/* Copied bytes are initialized where their source was. */
 START_TEST(copies_propagate_initialization) {
     struct kernel_rig r = rig_open_with(copy, (struct rig_options){.sanitize = true});
     uint64_t raw = sim_alloc(r.sim, 128, "raw"), from = sim_alloc(r.sim, 128, "from"),

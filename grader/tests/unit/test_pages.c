@@ -1,4 +1,4 @@
-/* test_pages.c — Tests the HTML pages (grader/page, grader/report): they parse, load nothing
+/* test_pages.c — tests the HTML pages (grader/page, grader/report): they parse, load nothing
  * from elsewhere, show a submission's words as text, and show the figures of the result. */
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -24,7 +24,7 @@ static const struct exercise exercise = {.name = "none",
                                          .ncases = 1,
                                          .points = {.technique = 60, .speed = 40}};
 
-/* Every text that may be a submission's is an evil one. */
+/* Every text that a submission can influence is hostile here. */
 static struct result hostile(void) {
     static struct case_result list[] = {
         {.group = "correctness", .name = evil, .verdict = V_RTE, .message = evil}};
@@ -173,8 +173,8 @@ START_TEST(drawn_sectors_match_the_counted_ones) {
 }
 END_TEST
 
-/* Words 2 l: lanes l and l + 16 meet one bank, so 16 cells in each of two rows; four bytes of one
- * word: one cell. */
+/* Lane l accesses word 2 l: lanes l and l + 16 share a bank, so each of two rows has 16 cells.
+ * Four bytes of one word are one cell. */
 START_TEST(banks_are_drawn_wavefront_by_wavefront) {
     struct sim_access a = {.mask = ~0u, .lane_bytes = 4, .cost = 2, .is_shared = true};
     struct buf out = {0};
@@ -189,7 +189,7 @@ START_TEST(banks_are_drawn_wavefront_by_wavefront) {
 }
 END_TEST
 
-/* What crosses from a process that is not trusted may be anything. */
+/* Data from an untrusted process may be anything. */
 START_TEST(any_access_can_be_drawn) {
     uint32_t x = 1;
     for (unsigned i = 0; i < 300; i++) {
@@ -206,8 +206,8 @@ START_TEST(any_access_can_be_drawn) {
 }
 END_TEST
 
-/* Every page of the site parses and asks for nothing; tasks link to what they name, fold their
- * hints up, and are found by words. */
+/* Every page of the site parses and loads nothing from elsewhere; tasks link to what they name,
+ * fold their hints, and can be found by words. */
 START_TEST(the_site_contains_the_whole_book) {
     char folder[] = "/tmp/site-XXXXXX", path[200];
     struct err e = {0};

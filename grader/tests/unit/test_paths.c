@@ -1,4 +1,4 @@
-/* test_paths.c — Tests how the programs of this build find their files and a student's folder:
+/* test_paths.c — tests how the programs of this build find their files and a student's folder:
  * in a source tree, and from a copy that looks installed. `make check-install` tries an
  * installation as another user. */
 #include "common/buf.h"
@@ -21,8 +21,8 @@ static void open_fn(void) {
 
 static void close_fn(void) { shell("rm -rf %s", folder); }
 
-/* A shell's status for a command in the test's folder, with a state and a cache of its own; $G is
- * the grader of this build, $T the tree. */
+/* Returns a shell's status for a command in the test's folder, with separate state and cache; $G
+ * is this build's grader, $T the tree. */
 static int run(const char *command) {
     return shell("export T=$PWD && cd %s && export G=%s/grader XDG_STATE_HOME=%s/state "
                  "XDG_CACHE_HOME=%s/cache && %s",
@@ -58,8 +58,8 @@ START_TEST(begin_keeps_edited_files_and_adds_missing_ones) {
 }
 END_TEST
 
-/* The digest in the mark is that of the old lesson, which nobody touched: `old` and its SHA-256, by
- * sha256sum. */
+/* The digest in the mark is that of the old lesson, which the student has not edited: `old` and
+ * its SHA-256, by sha256sum. */
 START_TEST(begin_updates_unedited_files) {
     ck_assert_int_eq(
         run("$G begin work >1 && cd work && f=chapters/00-roofline/README.md && echo old >$f && "
@@ -84,7 +84,7 @@ START_TEST(begin_rejects_nonempty_folders_and_files) {
 }
 END_TEST
 
-/* --all repeats what was seen, and gives no new one away. */
+/* --all repeats the hints that were shown, and reveals no new one. */
 START_TEST(all_shows_only_hints_seen_so_far) {
     ck_assert_int_eq(
         run("$G begin a >1 && cd a && $G hint transpose >../1 && $G hint transpose --all >../2"),
@@ -97,7 +97,7 @@ START_TEST(all_shows_only_hints_seen_so_far) {
 }
 END_TEST
 
-/* Two folders have two histories, which follow them. */
+/* Two folders have separate histories, which move with them. */
 START_TEST(each_folder_keeps_its_own_history) {
     ck_assert_int_eq(run("$G begin a >1 && $G begin b >1 && cd a && $G hint transpose >../1"), 0);
     ck_assert_int_eq(run("mv a c && cd c && $G list transpose | grep -q '1 hint'"), 0);
@@ -107,7 +107,8 @@ START_TEST(each_folder_keeps_its_own_history) {
 }
 END_TEST
 
-/* bin/, share/warpbook with the file that says so: nothing else makes an installation. */
+/* An installation has bin/, and share/warpbook with the file that marks it; nothing else counts
+ * as one. */
 static void install(void) {
     ck_assert_int_eq(
         run("mkdir -p p/bin p/share/warpbook && cp $G p/bin && "
@@ -138,8 +139,8 @@ START_TEST(an_installed_grader_rejects_a_world_writable_cache) {
 }
 END_TEST
 
-/* What a container or a package names must be what setup would look for: grader/packages.txt is the
- * list. */
+/* The packages that a container or a package names must be those that setup looks for, listed in
+ * grader/packages.txt. */
 START_TEST(packages_are_named_in_one_list) {
     ck_assert_int_eq(
         run("cd $T/grader && grep -h 'apt-get install' template/Dockerfile template/warpbook.def "

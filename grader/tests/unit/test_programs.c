@@ -1,4 +1,4 @@
-/* test_programs.c — Tests whole CUDA programs, which build/simgpu nvcc builds and build/simgpu
+/* test_programs.c — tests whole CUDA programs, which build/simgpu nvcc builds and build/simgpu
  * run runs: their output must equal NAME.expected beside them, which holds standard output in
  * grader/tests/programs, and standard output followed by standard error in grader/tests/torture.
  * Lines at the top of NAME.cu set options and further conditions:
@@ -113,7 +113,7 @@ static void check_stderr(const char *name, const char *program,
     buf_free(&actual);
 }
 
-/* Builds the program if need be; its path. */
+/* Builds the program if necessary; returns its path. */
 static void prepare(const char *name, struct program_directives *w, char *program, size_t size) {
     struct err e = {0};
     char source[512];

@@ -1,4 +1,4 @@
-/* test_prose.c — Tests the check of figures in the book's prose (grader/tests/timing/prose.py):
+/* test_prose.c — tests the check of figures in the book's prose (grader/tests/timing/prose.py):
  * on the book's own pages, and on a small book written here, in which one figure after another
  * is wrong. */
 #include "common/buf.h"
@@ -57,8 +57,8 @@ static void remove_book(void) {
     buf_free(&output_file);
 }
 
-/* What the check says of the lesson, or the task, without the closing line; the other one is empty.
- */
+/* Checks that the lesson's findings, or the task's, are these, without the closing line; the
+ * other text is empty. */
 static const char *check_page_text(const char *name, const char *text) {
     char path[400];
     struct err e = {0};

@@ -1,4 +1,4 @@
-/* test_protocol.c — Tests the device server against a client that breaks the protocol: sizes,
+/* test_protocol.c — tests the device server against a client that breaks the protocol: sizes,
  * handles, ranges, floods. */
 #include "grader/tests/unit/fake_device.h"
 #include "grader/tests/unit/unit.h"
@@ -42,7 +42,7 @@ END_TEST
 
 static int synchronise(void) { return REQUEST(&f, sync, NULL, NULL); }
 
-/* What is posted is carried out in order, unanswered: a later question has its own answer. */
+/* Posted commands run in order, without a reply; a later request gets its own reply. */
 START_TEST(posted_messages_run_in_order_without_a_reply) {
     uint64_t p = fixture_alloc(&f, 64), add = fixture_kernel(&f, "add"), params[2] = {p, 8};
     struct wb_req_launch q = {.kernel = add,
@@ -63,12 +63,12 @@ START_TEST(posted_messages_run_in_order_without_a_reply) {
     const struct wb_progress *far = (const void *)(f.window + f.window_bytes);
     ck_assert_int_eq(synchronise(), 0);
     for (int i = 0; i < 1000 && far->done_seq != f.seq; i++)
-        usleep(1000); /* told after the answer */
+        usleep(1000); /* done_seq changes after the reply */
     ck_assert_uint_eq(far->done_seq, f.seq);
 }
 END_TEST
 
-/* The first error of what was posted is the next synchronisation's answer, once. */
+/* The first error of a posted command is the reply to the next synchronization, once. */
 START_TEST(the_first_posted_error_is_returned_by_the_next_sync) {
     uint64_t p = fixture_alloc(&f, 16);
     POST(&f, fill, (&(struct wb_req_fill){p, 17, 17, 1, 'a', 0}), NULL, 0);
@@ -80,7 +80,7 @@ START_TEST(the_first_posted_error_is_returned_by_the_next_sync) {
 }
 END_TEST
 
-/* A tail must be as long as the rows that it stands for. */
+/* A tail must be as long as its rows. */
 START_TEST(a_tail_must_match_its_rows) {
     uint64_t p = fixture_alloc(&f, 64);
     static const char bytes[40] = "0123456789";
@@ -97,8 +97,8 @@ START_TEST(a_tail_must_match_its_rows) {
 }
 END_TEST
 
-/* Only what the table says may be posted; events have bounds; a device of no simulator shares
- * nothing. */
+/* Only commands that the table allows may be posted; events have bounds; a device without a
+ * simulator shares no memory. */
 START_TEST(only_one_way_messages_may_be_posted) {
     struct wb_rep_event_time t;
     struct wb_rep_alloc_shared shared;
@@ -200,7 +200,7 @@ START_TEST(parameters_of_the_wrong_size_are_rejected) {
 }
 END_TEST
 
-/* 48 KiB without asking, then what was asked for, then no more than a block has. */
+/* A launch gets 48 KiB by default, then what it has requested, at most what a block can have. */
 START_TEST(dynamic_shared_memory_needs_an_opt_in_above_48_kib) {
     uint64_t add = fixture_kernel(&f, "add"), p = fixture_alloc(&f, 16);
     uint64_t params[2] = {p, 16};
@@ -232,7 +232,7 @@ static size_t raw(uint32_t op, uint32_t claimed, size_t size) {
     return fixture_raw(&f, out, size, in);
 }
 
-/* Frames that are no frames end the connection; a message cut short is an error. */
+/* Invalid frames end the connection; a truncated message is an error. */
 START_TEST(malformed_frames_close_the_connection) {
     ck_assert_uint_gt(raw(WB_OP_alloc, sizeof(struct wb_header), sizeof(struct wb_header)), 0);
     static const struct {
@@ -253,8 +253,8 @@ START_TEST(malformed_frames_close_the_connection) {
 }
 END_TEST
 
-/* Any bytes at all: every frame is answered, or the connection ends; the fake's bounds are checked
- * by ASan. */
+/* For arbitrary bytes, every frame gets a reply or the connection ends; ASan checks the fake's
+ * bounds. */
 START_TEST(random_frames_are_answered_or_close_the_connection) {
     _Alignas(8) uint8_t out[512], in[WB_FRAME_BYTES];
     srandom((unsigned)_i + 1);

@@ -1,4 +1,4 @@
-/* test_ptx_errors.c — Tests the PTX parser's errors: the line that they name, and what the
+/* test_ptx_errors.c — tests the PTX parser's errors: the line that they name, and what the
  * parser expected there. */
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/unit.h"
@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In a kernel whose body starts on line 4. */
+/* Wraps the text in a kernel whose body starts on line 4. */
 #define K(body) ".version 8.0\n.target sm_75\n.entry k() {\n" body "\n}"
-/* At module scope, on line 3. */
+/* Puts the text at module scope, on line 3. */
 #define M(text) ".version 8.0\n.target sm_75\n" text "\n"
 
 static const struct {
@@ -97,7 +97,7 @@ START_TEST(an_oversized_text_is_rejected_unread) {
 }
 END_TEST
 
-/* Texts made to be slow: each would take minutes if some step looked at all that came before. */
+/* Texts made to be slow: each would take minutes if some step were quadratic in their length. */
 static char *repeat(struct arena *a, const char *head, const char *part, unsigned n,
                     const char *tail) {
     size_t capacity = strlen(head) + (strlen(part) + 12) * n + strlen(tail) + 1;

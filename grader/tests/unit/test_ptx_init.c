@@ -1,4 +1,4 @@
-/* test_ptx_init.c — Tests the initial values of PTX variables against bytes written by hand. */
+/* test_ptx_init.c — tests the initial values of PTX variables against bytes written by hand. */
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
@@ -9,7 +9,7 @@ static struct arena arena;
 
 static void release(void) { arena_free(&arena); }
 
-/* The variable x of a module that also has a function f and a variable y. */
+/* Returns the variable x of a module that also has a function f and a variable y. */
 static const struct ptx_var *variable(const char *declaration) {
     struct err e = {0};
     char *text = rig_printf(

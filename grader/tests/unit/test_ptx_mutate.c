@@ -1,4 +1,4 @@
-/* test_ptx_mutate.c — Tests damaged PTX: truncated, with changed bytes, with lines doubled or
+/* test_ptx_mutate.c — tests damaged PTX: truncated, with changed bytes, with lines doubled or
  * dropped. Each text must give a consistent module or an error that names a line (see
  * invariants.h); the sanitizers catch the rest. The damage is the same in each run. */
 #include "common/file.h"
@@ -23,7 +23,7 @@ static void read_text(int i, struct buf *text) {
     state = 0x9e3779b97f4a7c15u + (uint64_t)i;
 }
 
-/* A copy without slack, so that a read past the end is seen. */
+/* Copies the text without slack, so that the sanitizers detect a read past the end. */
 static void check(const char *text, size_t n, const char *mutation, unsigned round) {
     char *exact = xmalloc(n);
     memcpy(exact, text, n);
@@ -59,8 +59,7 @@ START_TEST(mutated_ptx_is_parsed_safely) {
 }
 END_TEST
 
-/* Takes a piece of the text to another place; that breaks scopes and orders more than single bytes
- * do. */
+/* Moves a piece of the text; that breaks scopes and order more than single bytes do. */
 START_TEST(ptx_with_moved_pieces_is_parsed_safely) {
     struct buf text = {0}, moved = {0};
     read_text(_i, &text);

@@ -1,4 +1,4 @@
-/* test_ptx_nvcc.c — Tests PTX that nvcc wrote. The expected values come from the CUDA sources
+/* test_ptx_nvcc.c — tests PTX that nvcc wrote. The expected values come from the CUDA sources
  * beside the texts in grader/tests/ptx, not from the parser. */
 #include "common/file.h"
 #include "grader/sim/ptx/ptx.h"

@@ -1,4 +1,4 @@
-/* test_ptx_parse.c — Tests the PTX grammar on short texts written by hand, from which each
+/* test_ptx_parse.c — tests the PTX grammar on short texts written by hand, from which each
  * expected value can be read. */
 #include "grader/sim/ptx/ptx.h"
 #include "grader/tests/unit/kernel.h"

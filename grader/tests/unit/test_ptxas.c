@@ -1,4 +1,4 @@
-/* test_ptxas.c — Tests the parsing of ptxas's messages, on texts written by hand in the format
+/* test_ptxas.c — tests the parsing of ptxas's messages, on texts written by hand in the format
  * of `ptxas -v`. */
 #include "common/file.h"
 #include "grader/server/ptxas.h"
@@ -81,7 +81,7 @@ START_TEST(a_kernel_name_that_looks_like_a_message_is_no_message) {
 }
 END_TEST
 
-/* The -arch that a ptxas is called with for code of that target, on that device. */
+/* Returns the -arch with which ptxas compiles code for that target, on that device. */
 static void called_with(const char *target, unsigned arch, const char *expected) {
     char script[4096], output[4200], ptx[200];
     struct buf actual = {0};

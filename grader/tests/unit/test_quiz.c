@@ -1,4 +1,4 @@
-/* test_quiz.c — Tests quiz pages: what the parser accepts, what it refuses, how answers are
+/* test_quiz.c — tests quiz pages: what the parser accepts, what it refuses, how answers are
  * judged; the book's own pages against the simulator; and the command, run as a program. */
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -49,7 +49,7 @@ START_TEST(a_quiz_page_is_parsed) {
 }
 END_TEST
 
-/* {a page, what the error says} */
+/* {a page, its error} */
 static const char *const refused[][2] = {
     {PTX_HEADER NUMBER("1") NUMBER("2"), "2 questions; a page has 3 to 6"},
     {PTX_HEADER NUMBER("1") NUMBER("3") NUMBER("4"), "question 2 must begin with a line `## 2. "},

@@ -1,4 +1,4 @@
-/* test_race_shadow.c — Tests how much memory the shadow cells of global memory take. */
+/* test_race_shadow.c — tests how much memory the shadow cells of global memory take. */
 #include "grader/sim/race/race.h"
 #include "grader/tests/unit/unit.h"
 
@@ -18,8 +18,7 @@ static u64 resident_pages(void *at, size_t bytes) {
     return found;
 }
 
-/* One word far into memory, noted by halves: its row is forgotten, and no row besides is written
- * to. */
+/* Records one word far into memory, by halves: the reset clears its row and writes to no other. */
 START_TEST(a_clock_reset_clears_only_recorded_shadow_rows) {
     void *rows = mmap(NULL, SHADOW_REACH, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

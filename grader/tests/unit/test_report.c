@@ -1,4 +1,4 @@
-/* test_report.c — Tests the text report (grader/report): what it says first, how wide it is, how
+/* test_report.c — tests the text report (grader/report): what it says first, how wide it is, how
  * it writes numbers. */
 #include "grader/page/page.h"
 #include "grader/report/report.h"
@@ -67,8 +67,8 @@ static unsigned columns(const char *line, size_t n) {
     return width;
 }
 
-/* The fault decides, not the wrong answer before it; its place comes first, in the form that
- * editors jump by. */
+/* The fault decides, not the wrong result before it; its position comes first, in the form that
+ * editors recognize. */
 START_TEST(the_second_line_gives_the_first_cause) {
     struct result r = failed();
     struct buf out = {0};
@@ -86,8 +86,8 @@ START_TEST(the_second_line_gives_the_first_cause) {
 }
 END_TEST
 
-/* Of two figures of a goal, each is marked, and what rounding would make equal is written in full.
- */
+/* With two figures for a goal, each is marked; figures that rounding would make equal are
+ * written in full. */
 START_TEST(a_line_that_the_message_quotes_is_not_quoted_again) {
     struct result r = failed();
     struct buf out = {0};
@@ -115,7 +115,7 @@ static unsigned count_occurrences(const char *text, const char *part) {
     return n;
 }
 
-/* Both figures miss at the line that reads far to the right of column 80. */
+/* Both figures miss their limits at the line that reads far to the right of column 80. */
 static struct result two_failed_limits(void) {
     static struct technique_result list[] = {{.name = "a goal",
                                               .metric = "sectors",
@@ -173,7 +173,7 @@ START_TEST(text_shared_by_two_limits_is_printed_once) {
 }
 END_TEST
 
-/* A later goal with a limit of the first one names the goal that says it. */
+/* A later goal that shares a limit with the first refers to that goal by name. */
 START_TEST(text_shared_by_two_goals_is_printed_once) {
     struct result r = two_failed_limits();
     struct technique_result goals[3];
@@ -191,7 +191,7 @@ START_TEST(text_shared_by_two_goals_is_printed_once) {
 }
 END_TEST
 
-/* "none.cu:2: a goal" alone reads as if it were so. */
+/* "none.cu:2: a goal" alone would read as if the goal stood there. */
 START_TEST(the_first_line_says_that_a_goal_is_not_reached) {
     struct result r = two_failed_limits();
     struct buf out = {0};
@@ -247,7 +247,7 @@ START_TEST(the_first_line_shows_the_first_wrong_element) {
 }
 END_TEST
 
-/* nvcc writes FILE(LINE), which few editors jump by. */
+/* nvcc writes FILE(LINE), which few editors recognize. */
 START_TEST(the_first_error_of_the_compiler_is_in_the_second_line) {
     struct result r = failed();
     struct buf out = {0};
@@ -264,7 +264,7 @@ START_TEST(the_first_error_of_the_compiler_is_in_the_second_line) {
 }
 END_TEST
 
-/* A screen of 24 lines: what passed goes, what failed stays. */
+/* On a screen of 24 lines, passed items are dropped and failed ones stay. */
 START_TEST(a_brief_report_leaves_out_what_passed) {
     static struct technique_result list[] = {{.name = "a guard",
                                               .metric = "blocks",
@@ -332,7 +332,7 @@ START_TEST(no_line_is_wider_than_the_screen) {
 }
 END_TEST
 
-/* Colours take no room; a line of 81 columns takes two rows of 80. */
+/* Colours take no columns; a line of 81 columns takes two rows of 80. */
 START_TEST(a_text_is_cut_where_the_screen_ends) {
     struct buf text = {0}, out = {0};
     struct report_style style = {.width = 80};
@@ -517,8 +517,9 @@ static struct result scored(const char *metric, const char *bound, double vs_sol
     return r;
 }
 
-/* All goals about sectors, slow by banks: says so, and where. Bound by what the goal counts:
- * nothing. Fast without the goal: says so. As fast as the answer: nothing to say. */
+/* Goals about sectors, but slowed by banks: the report says so, and where. Limited by what the
+ * goal counts: no message. Fast without the goal: it says so. As fast as the model solution: no
+ * message. */
 START_TEST(the_report_explains_points_that_disagree_with_time) {
     struct result results[] = {
         scored("global_load_sectors_per_request", "shared memory wavefronts, 68 % (next: x, 1 %)",

@@ -1,4 +1,4 @@
-/* test_runtime_calls.c — Tests that our library has every function that the toolkit's
+/* test_runtime_calls.c — tests that our library has every function that the toolkit's
  * cuda_runtime_api.h declares, implemented or reported as unsupported: a program that calls one
  * links, and gets an error at run time. */
 #include "grader/tests/unit/unit.h"
@@ -37,7 +37,7 @@ static void clear_names(struct names *all) {
     free(all);
 }
 
-/* The build folder, from the test program's own place. */
+/* Returns the build folder, derived from the test program's path. */
 static void find_build(char *b, size_t size) {
     ssize_t n = readlink("/proc/self/exe", b, size - 1);
     ck_assert_int_gt(n, 0);
@@ -81,8 +81,8 @@ START_TEST(every_driver_function_is_exported_or_listed_as_unsupported) {
 }
 END_TEST
 
-/* What programs may ask for by name is what the driver's files define: entry_points.def says what
- * is left out. */
+/* The driver's files define which functions a program can request by name; entry_points.def
+ * lists the omitted ones. */
 START_TEST(entry_points_match_the_driver_functions) {
     static struct names defined, listed;
     read_names(

@@ -1,4 +1,4 @@
-/* test_sanity_check.c — Tests the lower bounds of grader/grade/sanity_check.c: times that no
+/* test_sanity_check.c — tests the lower bounds of grader/grade/sanity_check.c: times that no
  * honest program can reach at the timed size. */
 #include "grader/grade/grading_ctx.h"
 #include "grader/tests/unit/unit.h"

@@ -1,4 +1,4 @@
-/* test_sass.c — Tests machine code: how a disassembler's listing is read (grader/sim/sass), and
+/* test_sass.c — tests machine code: how a disassembler's listing is read (grader/sim/sass), and
  * how the time model replays it (grader/sim/timing/schedule.h). The expected cycles are sums of
  * the clocks that the listing's encodings require. */
 #include "grader/sim/sass/sass.h"
@@ -165,8 +165,8 @@ START_TEST(scoreboard_barriers_delay_dependent_instructions) {
 }
 END_TEST
 
-/* Two accesses to local memory a round that no PTX has: spilled registers, of 100 rounds of 8
- * warps. */
+/* Two accesses to local memory an iteration that the PTX lacks: spilled registers, in 100
+ * iterations of 8 warps. */
 START_TEST(spilled_registers_cost_memory_accesses) {
     double cycles[2];
     for (unsigned spilled = 0; spilled < 2; spilled++) {
@@ -196,7 +196,8 @@ START_TEST(sass_that_misses_a_traced_store_is_not_replayed) {
 }
 END_TEST
 
-/* One warp of all works 2000 rounds of 64 FMAs, 4 clocks each, and 12 for the rest of the loop. */
+/* Only one warp works: 2000 iterations of 64 FMAs, 4 clocks each, and 12 for the rest of the
+ * loop. */
 START_TEST(the_heaviest_block_is_replayed_besides_the_sample) {
     struct kernel_spec s = {.blocks = 20000,
                             .threads = 32,
@@ -220,7 +221,8 @@ START_TEST(the_heaviest_block_is_replayed_besides_the_sample) {
 }
 END_TEST
 
-/* 100 rounds of a barrier for one warp: 2.1 clocks to arrive, 2 until it goes on, 10 of code. */
+/* 100 iterations of a barrier for one warp: 2.1 clocks to arrive, 2 until it proceeds, 10 of
+ * code. */
 START_TEST(warps_stall_at_sass_barriers) {
     struct kernel_spec s = {.blocks = SMS, .threads = 32, .n = 100};
     spec_add(&s, "bar.sync 0;\n");

@@ -1,4 +1,4 @@
-/* test_score.c — Tests the arithmetic of points (grader/grade/score.h). The expected values are
+/* test_score.c — tests the arithmetic of points (grader/grade/score.h). The expected values are
  * derived by hand beside each case. */
 #include "grader/grade/score.h"
 #include "grader/tests/unit/unit.h"
@@ -19,7 +19,7 @@ START_TEST(goals_add_points_and_guards_deduct_them) {
         {{4, 4, 5, 4, 4}, 45},                          /* 4 - 1 of 4 */
         {{1, 1, 1, 0, 1}, 0},                           /* one fault for another */
         {{1, 1, 3, 0, 1}, 0},                           /* never below nothing */
-        {{2, 0, 3, 3, 0}, 0},    /* nothing reached, all guards kept: the unedited skeleton */
+        {{2, 0, 3, 3, 0}, 0},    /* nothing reached, all guards kept: the starter file */
         {{2, 0, 3, 3, 0.5}, 15}, /* half of the way to one of two */
         {{2, 1, 1, 0, 1.5}, 15}, /* 1.5 - 1 of 2 */
         {{2, 0, 3, 0, 0}, 0},    {{0, 0, 0, 0, 0}, 60}, /* nothing asked */
@@ -46,7 +46,7 @@ START_TEST(goal_progress_is_logarithmic) {
         {false, 1, 64, 8, 64, 0.5},
         {false, 0, 1, 0.1, 1, 0.5}, /* the same upwards */
         {false, 0, 1, 0, 1, 0},
-        {true, 0, 2, 8, 2, 0.25}, /* a condition, which the naive version meets: 4 of 16 times */
+        {true, 0, 2, 8, 2, 0.25}, /* a condition, which the baseline satisfies: 4 of 16 */
         {true, 0, 2, 32, 2, 0},
         {true, 0, 0, 1, 0, 0},
     };
@@ -68,8 +68,8 @@ START_TEST(goal_progress_is_logarithmic) {
 }
 END_TEST
 
-/* The answer is 4 times as fast as the naive version. 0.9 of it is 3.6 times, and half of the way
- * is at the root of that. */
+/* The model solution is 4 times as fast as the baseline. 0.9 of its speed is 3.6 times, and half
+ * of the points are at the square root of that. */
 START_TEST(speed_has_no_cliff) {
     NEAR(score_speed(30, 0.25, 4), 0);
     NEAR(score_speed(30, 0.1, 4), 0);
@@ -135,8 +135,8 @@ START_TEST(without_a_time_other_points_are_scaled_up) {
 }
 END_TEST
 
-/* Of 100: 20; one goal of two 25, less as much for the guard; at the root of 3.6 times the naive
- * version's speed 15 of 30. */
+/* Of 100: 20; one goal of two 25, less as much for the guard; at the square root of 3.6 times
+ * the baseline's speed 15 of 30. */
 START_TEST(lost_points_sum_to_the_difference) {
     struct result r;
     result_with(&r, "cd");
@@ -157,9 +157,9 @@ START_TEST(lost_points_sum_to_the_difference) {
 }
 END_TEST
 
-/* 20 + 50 of 100: a submission that has seen to it that there is no time does not make the whole
- * smaller. Where speed does not count, that changes nothing; nor does a time that is missing
- * through no fault of its own. */
+/* 20 + 50 of 100: a submission that prevents its own timing does not shrink the total. If speed
+ * does not count, nothing changes; nor if the time is missing through no fault of the
+ * submission. */
 START_TEST(a_disqualified_time_earns_no_points) {
     static const struct {
         bool is_disqualified, counts;
@@ -195,8 +195,8 @@ START_TEST(the_worst_limit_decides_goal_progress) {
 }
 END_TEST
 
-/* A goal is missed: full marks only for who is beyond doubt faster than the answer, keeps the
- * guards, and had all outputs of the timed size checked. */
+/* A missed goal is waived only for a submission that is beyond doubt faster than the model
+ * solution, keeps the guards, and had all outputs of the timed size checked. */
 START_TEST(goals_are_waived_by_outcome) {
     static const struct {
         double vs_solution, ci_low;
@@ -241,8 +241,8 @@ START_TEST(the_unedited_starter_scores_zero) {
 }
 END_TEST
 
-/* Where the answer is hardly faster than the naive version, the model's error would decide: 20 + 50
- * of 70. */
+/* If the model solution is hardly faster than the baseline, the model's error would decide: 20 +
+ * 50 of 70. */
 START_TEST(zero_point_items_are_omitted_from_the_losses) {
     struct result r;
     result_with(&r, "");
@@ -255,7 +255,8 @@ START_TEST(zero_point_items_are_omitted_from_the_losses) {
 }
 END_TEST
 
-/* A failed guard takes no more than there is: 0 of 50, and 50 missing for the goals alone. */
+/* A failed guard takes no more points than the submission has: 0 of 50, and the report shows 50
+ * lost to the goals alone. */
 START_TEST(no_points_are_lost_twice) {
     struct result r;
     result_with(&r, "bcde");
@@ -298,7 +299,8 @@ START_TEST(wrong_results_score_zero) {
 }
 END_TEST
 
-/* What `verify` asks of the naive version; `says` is in the complaint, "" = none. */
+/* Checks that `verify` makes of the baseline; the complaint contains `expected_text`, "" = no
+ * complaint. */
 START_TEST(the_baseline_must_fail_each_goal_and_pass_each_guard) {
     static const struct {
         const char *failed, *expected_text;

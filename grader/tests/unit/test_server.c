@@ -1,4 +1,4 @@
-/* test_server.c — Tests the device server: sticky errors, recording, replay, and what it refuses
+/* test_server.c — tests the device server: sticky errors, recording, replay, and what it refuses
  * while grading. */
 #include "grader/tests/unit/fake_device.h"
 #include "grader/tests/unit/unit.h"
@@ -304,7 +304,7 @@ START_TEST(host_buffer_copies_in_two_streams_overlap) {
 } /* in, in beside out, out */
 END_TEST
 
-/* Of commands that nobody knows the order of, none is taken to overlap. */
+/* Commands without a known order must not be modelled as overlapping. */
 static void unordered_entry(const struct wb_arg *args) {
     uint64_t in = args[0].value, out = args[1].value, t = fixture_alloc(&f, 32);
     for (uint32_t k = 0; k < 2; k++) {

@@ -1,4 +1,4 @@
-/* test_setup.c — Tests grader/setup.sh on other systems: libraries in separate folders, and
+/* test_setup.c — tests grader/setup.sh on other systems: libraries in separate folders, and
  * distributions recognized by the tools in PATH. Each run names a KIND that checks for little,
  * so that nothing is installed or fetched. Also tests the settings for editors. */
 #include "common/buf.h"
@@ -18,7 +18,8 @@ static void make_work(void) {
     ck_assert_int_eq(shell("rm -rf '%s' && mkdir -p '%s/bin'", work, work), 0);
 }
 
-/* A PATH with what setup.sh calls, and one package manager, which must not be called. */
+/* Makes a PATH with the tools that setup.sh calls, and one package manager, which it must not
+ * call. */
 static void make_path(const char *manager) {
     make_work();
     ck_assert_int_eq(
@@ -33,7 +34,8 @@ static void make_path(const char *manager) {
         0);
 }
 
-/* Standard output and error of setup.sh for one kind, after the assignments of `environment`. */
+/* Returns standard output and error of setup.sh for one kind, run with the assignments of
+ * `environment`. */
 static char *run_setup(const char *environment, const char *kind, int status) {
     static struct buf output;
     struct err e;
@@ -47,8 +49,8 @@ static char *run_setup(const char *environment, const char *kind, int status) {
     return (char *)buf_str(&output);
 }
 
-/* The header of the one library of the kind `site` can't be found, since the compiler looks
- * nowhere. */
+/* The header of the one library of the kind `site` can't be found, since the compiler has no
+ * search path. */
 static char *run_setup_for_family(const char *manager) {
     char environment[4400];
     make_path(manager);
@@ -60,7 +62,7 @@ static char *run_setup_for_family(const char *manager) {
 START_TEST(missing_packages_print_the_install_command_of_the_system) {
     static const struct {
         const char *manager, *command;
-        bool renews; /* its lists, without being told */
+        bool renews; /* renews its lists without an option */
     } families[] = {{"dnf", "dnf install cmark-gfm-devel\n", true},
                     {"pacman", "pacman -S --needed cmark-gfm\n", false}};
     for (unsigned i = 0; i < sizeof families / sizeof *families; i++) {
@@ -83,8 +85,8 @@ START_TEST(unpackaged_tools_are_reported) {
 }
 END_TEST
 
-/* libcmark-gfm as someone without root installs it: neither header nor library is where compilers
- * look. */
+/* libcmark-gfm installed without root: neither header nor library is on the compiler's search
+ * path. */
 START_TEST(a_library_in_a_user_folder_is_found) {
     char environment[9000];
     make_work();

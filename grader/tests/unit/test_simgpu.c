@@ -1,4 +1,4 @@
-/* test_simgpu.c — Tests the command line of build/simgpu: objects and linking, exit statuses,
+/* test_simgpu.c — tests the command line of build/simgpu: objects and linking, exit statuses,
  * options, the counters' JSON. */
 #include "grader/tests/unit/shell.h"
 #include "common/file.h"
@@ -19,7 +19,7 @@ static void find_build(void) {
     ck_assert_int_eq(shell("mkdir -p %s", work), 0);
 }
 
-/* Two files compiled apart, one of them with an argument that is nvcc's own, then linked. */
+/* Two files compiled separately, one of them with an option for nvcc only, then linked. */
 static void make_program(void) {
     find_build();
     if (!shell("test %s/two -nt %s/simgpu -a %s/two -nt %s/lib/libwbcudart.a", work, build, work,
@@ -76,7 +76,8 @@ START_TEST(a_program_without_a_server_sees_no_device) {
 }
 END_TEST
 
-/* Any program runs; one with device code and another runtime is told what it lacks. */
+/* Any program runs; for one with device code and another CUDA runtime, simgpu reports what is
+ * missing. */
 START_TEST(a_foreign_cuda_runtime_is_reported) {
     ck_assert_int_eq(shell("test -z \"$(%s/simgpu run true 2>&1)\"", build), 0);
     ck_assert_int_eq(
@@ -86,8 +87,8 @@ START_TEST(a_foreign_cuda_runtime_is_reported) {
 }
 END_TEST
 
-/* Machine code alone, as Makefiles ask for it, one of two with PTX besides: what runs is the PTX.
- */
+/* Options for machine code alone, as in many Makefiles, and one with PTX too: simgpu runs the
+ * PTX. */
 START_TEST(programs_built_for_sass_only_run_their_ptx) {
     static const char *const forms[] = {
         "-gencode arch=compute_90a,code=sm_90a",
@@ -103,7 +104,8 @@ START_TEST(programs_built_for_sass_only_run_their_ptx) {
 }
 END_TEST
 
-/* A script that runs the program twice has one connection: each starts with a fresh device. */
+/* A script that runs the program twice shares one connection: each run starts with a fresh
+ * device. */
 START_TEST(consecutive_programs_get_a_fresh_device) {
     ck_assert_int_eq(
         shell("%s/simgpu run sh -c '%s/two && %s/two x' >%s/out", build, work, work, work), 0);
@@ -111,8 +113,8 @@ START_TEST(consecutive_programs_get_a_fresh_device) {
 }
 END_TEST
 
-/* A page that parses, asks nothing of anywhere, and shows both kernels, 64 threads of which store
- * side by side. */
+/* The page parses, loads nothing from elsewhere, and shows both kernels, of which 64 threads
+ * store to neighbouring words. */
 START_TEST(the_report_page_is_valid_and_self_contained) {
     char path[4300];
     struct buf page = {0};
@@ -128,8 +130,8 @@ START_TEST(the_report_page_is_valid_and_self_contained) {
 }
 END_TEST
 
-/* Lanes 0 to 31 store side by side into 4 sectors, or 8 floats apart into 32. A line that asks is
- * drawn, the picture parses, and a second run draws the same. */
+/* Lanes 0 to 31 store to neighbouring words in 4 sectors, or 8 floats apart in 32. A line with a
+ * `picture` comment is drawn, the picture parses, and a second run draws the same. */
 static const char picture_source[] =
     "__global__ void k(float *p, int n) {\n    p[n * threadIdx.x] = 1; // picture: %s\n}\n"
     "int main() {\n    float *p;\n    cudaMalloc(&p, 4096);\n    k<<<1, 32>>>(p, 1);\n    k<<<1, "
@@ -174,8 +176,8 @@ END_TEST
 START_TEST(invalid_picture_directives_are_reported) {
     static const char *const directives[][2] = {
         {"apart load", "drawn.cu:2: no launch did"},
-        {"apart", "drawn.cu:2: after `// picture: ` come"},
-        {"../up store", "drawn.cu:2: after `// picture: ` come"}};
+        {"apart", "drawn.cu:2: expected a name (a-z, 0-9, -)"},
+        {"../up store", "drawn.cu:2: expected a name (a-z, 0-9, -)"}};
     for (unsigned i = 0; i < 3; i++) {
         ck_assert_int_eq(draw(directives[i][0], "a"), 3);
         ck_assert_int_eq(shell("grep -qF '%s' %s/err", directives[i][1], work), 0);
@@ -183,7 +185,7 @@ START_TEST(invalid_picture_directives_are_reported) {
     ck_assert_int_eq(
         shell("%s/simgpu run --pictures %s/a %s/two >/dev/null 2>%s/err", build, work, work, work),
         3);
-    ck_assert_int_eq(shell("grep -q 'asks for a picture' %s/err", work), 0);
+    ck_assert_int_eq(shell("grep -q 'requests a picture' %s/err", work), 0);
 }
 END_TEST
 

@@ -1,4 +1,4 @@
-/* test_similarity.c — Tests the search for common passages: how tokens are classified, what
+/* test_similarity.c — tests the search for common passages: how tokens are classified, what
  * winnowing guarantees, that renaming hides nothing, that the book's own text is ignored, and
  * that pages escape what they show. */
 #include "common/file.h"
@@ -94,8 +94,8 @@ START_TEST(text_of_the_book_is_ignored) {
 }
 END_TEST
 
-/* sgemm's answer as it is, with other names and no comments, and a file that has nothing of it; the
- * skeleton is nobody's copy. */
+/* sgemm's model solution unchanged, with other names and no comments, and a file that shares
+ * nothing with it; the starter file must not count as a copy. */
 START_TEST(copies_of_the_book_are_reported) {
     struct err e = {0};
     char at[4096], path[4200];

@@ -1,4 +1,4 @@
-/* test_source_quote.c — Tests how reports quote the source: indices, derived by hand from the
+/* test_source_quote.c — tests how reports quote the source: indices, derived by hand from the
  * declaration, and the lines that are named. */
 #include "common/quote.h"
 #include "grader/tests/unit/unit.h"

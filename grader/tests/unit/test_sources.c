@@ -1,4 +1,4 @@
-/* test_sources.c — Tests the lessons' citations: each short name is in docs/sources.md, and each
+/* test_sources.c — tests the lessons' citations: each short name is in docs/sources.md, and each
  * entry there is cited. A citation is a link to docs/sources.md#NAME, an entry the heading "###
  * NAME". */
 #include "common/buf.h"
@@ -29,7 +29,7 @@ static void read_all(void) {
 }
 static void free_all(void) { buf_free(&list), buf_free(&cited); }
 
-/* The name that starts at `at`; false where there is none. */
+/* Reads the name that starts at `at`; returns false if there is none. */
 static bool name_at(const char *at, char *name) {
     size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789-");
     if (!n || n >= NAME) return false;
@@ -51,7 +51,7 @@ static unsigned check_cited(const char *entries, const char *lessons, struct buf
     return n;
 }
 
-/* Appends a line for each entry that nobody cites; returns how many entries there are. */
+/* Appends a line for each entry without a citation; returns how many entries there are. */
 static unsigned check_listed(const char *entries, const char *lessons, struct buf *problems) {
     char name[NAME], end[NAME + 32];
     unsigned n = 0;

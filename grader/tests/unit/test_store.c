@@ -1,4 +1,4 @@
-/* test_store.c — Tests a small class in a store, through the programs: what a second run does,
+/* test_store.c — tests a small class in a store, through the programs: what a second run does,
  * what the exports contain, what reproduce, regrade and merge find. All submissions but one
  * model solution fail to compile, which is quick. */
 #include "grader/class/store.h"
@@ -261,8 +261,8 @@ START_TEST(merged_shards_equal_a_full_run) {
 }
 END_TEST
 
-/* What a student got wrong, and not only where: n = 1 writes past the end, and a step of the ladder
- * lacks speed alone. */
+/* The exports give the reason for a verdict, not only its place: n = 1 writes out of bounds, and
+ * a step of the ladder lacks only speed. */
 START_TEST(reasons_explain_each_verdict) {
     make_class();
     ck_assert_int_eq(shell("sed 's/row + k < rows/row < rows/' "

@@ -1,4 +1,4 @@
-/* test_tensor_map.c — Tests tensor maps: where tiles lie, derived by hand; maps that a program
+/* test_tensor_map.c — tests tensor maps: where tiles lie, derived by hand; maps that a program
  * forged; what a copy counts. */
 #include "grader/sim/mem/tensor_tile.h"
 #include "grader/tests/unit/kernel.h"
@@ -136,7 +136,7 @@ START_TEST(out_of_bounds_elements_get_the_fill_value) {
 }
 END_TEST
 
-/* One field of a good map at a time. */
+/* Changes one field of a valid map at a time. */
 START_TEST(forged_tensor_maps_are_rejected) {
     struct tensor_map m = matrix(4096);
     ck_assert_ptr_null(map_error(&m));
@@ -193,7 +193,7 @@ START_TEST(tiles_beyond_the_address_space_are_rejected) {
 }
 END_TEST
 
-/* Whatever the bytes: rows lie within [low, high), and are no longer than a row. */
+/* For any bytes, rows lie within [low, high), and are no longer than a row. */
 START_TEST(random_tensor_maps_stay_in_bounds) {
     uint64_t seed = 1, opened = 0;
     for (int i = 0; i < 200000; i++) {
@@ -282,7 +282,7 @@ START_TEST(tensor_copies_have_exact_sector_counts) {
 }
 END_TEST
 
-/* What a launch of these parameters is told. */
+/* Checks the fault and the message of a launch with these parameters. */
 static void expect_report(struct params p, enum sim_fault fault, const char *expected_text) {
     struct kernel_rig r = rig_open(copies);
     uint64_t buffer = sim_alloc(r.sim, 480, "matrix");
@@ -313,7 +313,7 @@ START_TEST(invalid_tensor_copies_are_faults) {
 }
 END_TEST
 
-/* What an H200 made of one copy in a kernel of its own, 64 x 64 elements or 256 x 64 bytes:
+/* What an H200 did for one copy in a kernel of its own, 64 x 64 elements or 256 x 64 bytes:
  * cudaErrorIllegalInstruction or not. */
 static const struct {
     const char *copy;

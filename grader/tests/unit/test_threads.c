@@ -1,4 +1,4 @@
-/* test_threads.c — Grades the whole book, model solutions and starter files, as a class of two
+/* test_threads.c — grades the whole book, model solutions and starter files, as a class of two
  * with 1, 2 and 4 threads of the simulated GPU: the reports, with every verdict, counter and
  * modelled time, must be the same byte for byte, except for the date. */
 #include "grader/tests/unit/shell.h"
@@ -17,7 +17,7 @@ START_TEST(reports_do_not_depend_on_the_thread_count) {
                            "2>/dev/null",
                            b, b, threads, b, threads);
         ck_assert_msg(status == 1, "grader batch with %d threads: status %d", threads,
-                      status); /* skeletons do not pass */
+                      status); /* starter files don't pass */
     }
     ck_assert_int_eq(
         shell("grep -q '\"AC\"' %s/tests/class.1 && grep -q '\"PART\"' %s/tests/class.1", b, b), 0);

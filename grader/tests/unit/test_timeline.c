@@ -1,4 +1,4 @@
-/* test_timeline.c — Tests the commands of several streams: what overlaps, what waits, and how
+/* test_timeline.c — tests the commands of several streams: what overlaps, what waits, and how
  * long it takes. All times are in seconds of a device whose bus moves one byte a second in each
  * direction, and 1.5 in both together. */
 #include "grader/sim/timing/timeline.h"
@@ -27,7 +27,7 @@ static unsigned add(enum timeline_engine e, uint32_t stream, double size) {
     return n++;
 }
 
-/* Command `i` comes after what stream `s` has been given so far. */
+/* Command `i` depends on all commands in stream `s` so far. */
 static void add_dependency(unsigned i, uint32_t s) { after[i][s] = last[s]; }
 static void add_host_wait(unsigned i, uint32_t s) { done[i][s] = last[s]; }
 
@@ -67,7 +67,7 @@ END_TEST
 START_TEST(small_kernels_run_concurrently) {
     begin();
     for (uint32_t k = 0; k < 3; k++) c[add(TIMELINE_KERNEL, k, 5)].device_share = 0.4;
-    ck_seconds(run(&unit_rates), 10); /* two at once; the third finds no room */
+    ck_seconds(run(&unit_rates), 10); /* two at once; the third has to wait */
     ck_seconds(c[1].begin, 0);
     begin();
     add(TIMELINE_KERNEL, 0, 5), add(TIMELINE_KERNEL, 1, 5);
@@ -75,7 +75,7 @@ START_TEST(small_kernels_run_concurrently) {
 }
 END_TEST
 
-/* A large kernel waits for room; a small one that was issued behind it does not pass by. */
+/* A large kernel waits for free SMs; a small one issued after it must not overtake it. */
 START_TEST(kernels_do_not_overtake_each_other) {
     begin();
     c[add(TIMELINE_KERNEL, 0, 5)].device_share = 0.5;
@@ -98,7 +98,7 @@ START_TEST(events_order_streams) {
 }
 END_TEST
 
-/* What the host waits for holds back even streams that have nothing to do with it. */
+/* A wait by the host delays even streams that don't depend on it. */
 START_TEST(a_blocking_host_delays_all_streams) {
     const struct timeline_rates r = {.h2d = 1, .d2h = 1, .bidirectional = 1.5, .host_wakeup = 0.5};
     begin();
@@ -138,7 +138,7 @@ START_TEST(calls_occupy_the_host) {
 }
 END_TEST
 
-/* Clocks count from whatever the streams were given before, in calls that are over. */
+/* Clocks start after the work that earlier calls gave the streams. */
 START_TEST(sequence_numbers_continue_from_earlier_calls) {
     begin();
     last[0] = 100, last[5] = 7;

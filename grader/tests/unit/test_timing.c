@@ -1,4 +1,4 @@
-/* test_timing.c — Tests each term of the time model with a kernel that isolates it. The expected
+/* test_timing.c — tests each term of the time model with a kernel that isolates it. The expected
  * times are derived by hand from the device's row: clocks, lanes, latencies and bandwidths. */
 #include "grader/tests/unit/timing_spec.h"
 
@@ -163,7 +163,7 @@ END_TEST
 
 /* ---- L2, DRAM ---- */
 
-/* Each block reads 64 KiB of its own again and again, past L1. */
+/* Each block repeatedly reads its own 64 KiB, past L1. */
 START_TEST(l2_bandwidth_bounds_the_time) {
     struct kernel_spec s = {.blocks = SMS,
                             .threads = 1024,
@@ -276,8 +276,8 @@ START_TEST(dependent_async_copies_take_their_latency) {
 }
 END_TEST
 
-/* Four groups under way, of which only the oldest is waited for: a quarter of the time. Copies at
- * four mbarriers likewise. */
+/* Four groups in flight, with a wait for the oldest only, take a quarter of the time. So do
+ * copies at four mbarriers. */
 START_TEST(async_copies_in_flight_overlap) {
     struct kernel_spec four = {.blocks = SMS,
                                .threads = 1,
@@ -368,7 +368,7 @@ START_TEST(shared_cas_loops_cost_their_retries) {
 }
 END_TEST
 
-/* Two warps have the long part in turn: a barrier makes both wait for it every time. */
+/* Two warps take the long path in turns: a barrier makes both wait for it every time. */
 /* 78 operations, and as many spilled words: one for each. It takes a slot of the load/store unit.
  * With four for each, 1024 threads need 320 KB, more than L1 has, and each takes 4 sectors of 30
  * bytes a clock from L2. */

@@ -1,4 +1,4 @@
-/* test_timing_atomics.c — Tests the cost of atomics: in global memory, where a word, a sector
+/* test_timing_atomics.c — tests the cost of atomics: in global memory, where a word, a sector
  * and an L2 slice are the queues, and in shared memory, where the banks are. */
 #include "grader/tests/unit/timing_spec.h"
 
@@ -32,8 +32,8 @@ START_TEST(atomics_on_one_address_serialize) {
 }
 END_TEST
 
-/* Lanes on different words of a sector share a pass; sectors of one slice, 512 bytes, take a pass
- * each. */
+/* Lanes on different words of a sector share a wavefront; sectors of one slice, 512 bytes, take
+ * one each. */
 START_TEST(atomics_in_one_l2_slice_serialize) {
     double clocks = 1.98 / 1.68;
     struct kernel_spec s = {.blocks = SMS,
@@ -115,8 +115,8 @@ static struct kernel_spec shared_atomics(const char *device, unsigned stride, un
     return s;
 }
 
-/* A bank takes one lane a pass; increments by one are merged by word from compute capability 8.0
- * on. */
+/* A bank serves one lane a cycle; increments by one are merged by word from compute capability
+ * 8.0 on. */
 START_TEST(shared_atomics_serialize_by_bank) {
     static const struct {
         const char *device;

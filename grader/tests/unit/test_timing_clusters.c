@@ -1,4 +1,4 @@
-/* test_timing_clusters.c — Tests the time of operations between the blocks of a cluster against
+/* test_timing_clusters.c — tests the time of operations between the blocks of a cluster against
  * an H100's (docs/results/h100/clusters.tsv). */
 #include "grader/tests/unit/timing_spec.h"
 

@@ -1,4 +1,4 @@
-/* test_timing_grid.c — Tests the grid barrier of a cooperative launch: its time on an H100
+/* test_timing_grid.c — tests the grid barrier of a cooperative launch: its time on an H100
  * (docs/results/h100/clusters.tsv), what hides it, and that no other waiting counts as a grid
  * barrier. */
 #include "grader/tests/unit/kernel.h"
@@ -113,8 +113,8 @@ START_TEST(each_grid_step_takes_as_long_as_its_slowest_block) {
 }
 END_TEST
 
-/* What other SMs wrote is not in L1: a load of the same word in each step takes the way to L2, 280
- * cycles, and not 32. */
+/* L1 has no data that other SMs wrote: a load of the same word in each step has the L2 latency,
+ * 280 cycles, and not 32. */
 START_TEST(a_grid_barrier_invalidates_l1) {
     double with = us_per_barrier(
         132, 32, "ld.global.u32 %r30, [%d0];\nadd.u32 %r31, %r31, %r30;\n" BARRIER("1"));
@@ -129,8 +129,8 @@ static const char counted[] =
     ".reg .pred %p<9>; .reg .b32 %r<99>; .reg .b64 %d<99>;\n"
     "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n";
 
-/* A barrier is one addition and one look for each block, whoever comes first and however long it
- * waits: 3 barriers of 20 blocks. */
+/* A barrier costs one addition and one poll for each block, in any order of arrival and however
+ * long it waits: 3 barriers of 20 blocks. */
 START_TEST(a_grid_barrier_counts_one_poll_per_block) {
     struct arena a = {0};
     struct kernel_rig r = rig_open(
@@ -154,8 +154,9 @@ START_TEST(a_grid_barrier_counts_one_poll_per_block) {
 }
 END_TEST
 
-/* Blocks add to a counter, by atomics whose result nobody wants, and read it behind the barrier: it
- * orders all of them, also for the block that came last. Without the barrier it is a race. */
+/* Blocks add to a counter, by atomics whose result is unused, and read it behind the barrier,
+ * which orders all of them, also for the block that arrived last. Without the barrier it is a
+ * race. */
 START_TEST(a_grid_barrier_orders_earlier_accesses) {
     for (unsigned has_barrier = 0; has_barrier < 2; has_barrier++) {
         struct arena a = {0};

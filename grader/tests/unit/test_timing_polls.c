@@ -1,10 +1,10 @@
-/* test_timing_polls.c — Tests blocks that poll what other blocks write: how often they poll,
+/* test_timing_polls.c — tests blocks that poll what other blocks write: how often they poll,
  * derived by hand, and how long it takes (core/clock_scheduler.c). */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/timing_spec.h"
 
-/* One thread a block. %d10: the block's word. What stands between says how it finds out what lies
- * before it. */
+/* One thread a block. %d10: the block's word. The code in between determines how the block finds
+ * out about the blocks before it. */
 #define BEGIN                                                                                   \
     ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"       \
     ".reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %d<30>;\n"                                   \
@@ -12,17 +12,17 @@
     "%d0, %d9;\n"                                                                               \
     "mov.u64 %d1, 1;\nmov.u64 %d2, 2;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra SAY;\n"
 #define END "SAY: st.volatile.global.u64 [%d10], %d2;\nret;\n}\n"
-/* Waits for the block before it. */
+/* Waits for the block before this one. */
 static const char chained_kernel[] =
     BEGIN "LOOK: ld.volatile.global.u64 %d11, [%d10+-8];\nsetp.eq.s64 %p2, "
           "%d11, 0;\n@%p2 bra LOOK;\n" END;
-/* Says 1, and goes back from block to block to one that says 2. */
+/* Stores 1, and polls back from block to block until one has stored 2. */
 static const char look_back_kernel[] =
     BEGIN "st.volatile.global.u64 [%d10], %d1;\nmov.u64 %d12, %d10;\n"
           "NEXT: sub.s64 %d12, %d12, 8;\n"
           "LOOK: ld.volatile.global.u64 %d11, [%d12];\nsetp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n"
           "setp.eq.s64 %p3, %d11, 1;\n@%p3 bra NEXT;\n" END;
-/* Waits for the block behind it. */
+/* Waits for the block after this one. */
 static const char look_forward_kernel[] = BEGIN
     "mov.u32 %r3, %nctaid.x;\nsub.u32 %r3, %r3, 1;\nsetp.eq.u32 %p4, %r2, %r3;\n@%p4 bra SAY;\n"
     "LOOK: ld.volatile.global.u64 %d11, [%d10+8];\nsetp.eq.s64 %p2, %d11, 0;\n@%p2 bra LOOK;\n" END;
@@ -54,19 +54,19 @@ static struct poll_run run_polls(const char *text, unsigned blocks, bool timed) 
     return out;
 }
 
-/* Where no time is asked for, blocks run one after another: each finds the one before it done, at
- * one look. */
+/* Without modelled time blocks run one after another: each finds the one before it done, with
+ * one poll. */
 START_TEST(serial_blocks_poll_once) {
     ck_assert_uint_eq(run_polls(chained_kernel, 100, false).n.global_load_requests, 99);
     ck_assert_uint_eq(run_polls(look_back_kernel, 100, false).n.global_load_requests, 99);
 }
 END_TEST
 
-/* All blocks begin at about the same time and look once in each round, block i in round k at block
- * i - k. It finds a 2 there if that block had its own some rounds before, `apart` of them: 1 if
- * what is said at the end of a round is seen in the next, 2 if it is just too late for that. Block
- * 0 knows from the beginning. So the rounds are 1 2 2 3 3 3 4 4 4 4 …, or 1 2 3 3 4 4 5 5 5 …:
- * about the root of twice the number, where a chain takes as many as there are blocks. */
+/* All blocks start at about the same time and poll once in each round, block i in round k at
+ * block i - k. It reads a 2 there if that block had its own `delay` rounds before: 1 if a value
+ * stored at the end of a round is visible in the next, 2 if it is just too late for that. Block
+ * 0 knows from the start. So the rounds are 1 2 2 3 3 3 4 4 4 4 …, or 1 2 3 3 4 4 5 5 5 …: about
+ * the square root of twice the number, where a chain takes as many as there are blocks. */
 static unsigned count_poll_rounds(unsigned blocks, unsigned delay) {
     unsigned at[200] = {0}, sum = 0;
     for (unsigned i = 1; i < blocks; i++) {
@@ -101,7 +101,7 @@ START_TEST(each_link_of_a_chain_costs_an_l2_round_trip) {
 }
 END_TEST
 
-/* A look-back over as many blocks takes about 16 looks, not 120. */
+/* A look-back over as many blocks takes about 16 polls, not 120. */
 START_TEST(look_back_is_faster_than_a_chain) {
     double chained = run_polls(chained_kernel, 120, true).t.seconds,
            look_back_s = run_polls(look_back_kernel, 120, true).t.seconds,
@@ -111,8 +111,8 @@ START_TEST(look_back_is_faster_than_a_chain) {
 }
 END_TEST
 
-/* Blocks of a second wave begin when others end. There is no room for all of 5000 at one time on
- * 132 SMs of 32. */
+/* Blocks of a second wave begin when others end: 132 SMs of 32 blocks can't hold all 5000 at one
+ * time. */
 START_TEST(later_waves_find_their_predecessors_done) {
     struct poll_run s = run_polls(look_back_kernel, 5000, true);
     ck_assert(!s.t.blocks_depend);
@@ -128,7 +128,7 @@ START_TEST(waiting_for_later_blocks_has_no_modelled_time) {
 }
 END_TEST
 
-/* Polling by an atomic that adds 0 waits as long, a link at least a way to L2 and back. */
+/* Polling by an atomic that adds 0 takes as long: a link takes at least one L2 latency. */
 START_TEST(atomics_that_add_zero_are_polls) {
     static const char polled[] =
         BEGIN "add.s64 %d12, %d10, -8;\nLOOK: atom.global.add.u64 %d11, [%d12], 0;\n"

@@ -1,4 +1,4 @@
-/* test_timing_predicates.c — Tests branches that ptxas replaces by predicates, and the L1 cost
+/* test_timing_predicates.c — tests branches that ptxas replaces by predicates, and the L1 cost
  * of accesses by all lanes to one address, or by no lane. */
 #include "grader/tests/unit/timing_spec.h"
 
@@ -18,8 +18,8 @@ static struct kernel_spec guarded_loads(unsigned more) {
     return s;
 }
 
-/* Up to 20 instructions the branches are none, and the loads are under way together: a latency of
- * L2 (390) a round, not four. */
+/* Up to 20 instructions ptxas replaces the branches by predicates, and the loads are in flight
+ * together: one L2 latency (390) an iteration, not four. */
 START_TEST(loads_behind_short_branches_are_in_flight_together) {
     struct kernel_spec together = guarded_loads(18), apart = guarded_loads(19);
     ck_about(spec_cycles(&together), 100 * (390 + 20), 0.2);
@@ -30,8 +30,8 @@ START_TEST(loads_behind_short_branches_are_in_flight_together) {
 }
 END_TEST
 
-/* Half of the warps branch over eight additions: as predicates they take their issue slots all the
- * same, and the branch has none; nine are branched over. */
+/* Half of the warps branch over eight additions: as predicated instructions they still take
+ * their issue slots, and the branch takes none; nine are branched over. */
 START_TEST(short_branches_are_predicated_for_all_warps) {
     struct kernel_spec s[2] = {{.blocks = SMS, .threads = 1024, .n = 100},
                                {.blocks = SMS, .threads = 1024, .n = 100}};
@@ -50,7 +50,7 @@ START_TEST(short_branches_are_predicated_for_all_warps) {
 }
 END_TEST
 
-/* A pass for each access that no lane makes, beside two for each that meets a conflict. */
+/* One wavefront for each access with no active lane, two for each with a bank conflict. */
 START_TEST(fully_predicated_off_accesses_cost_a_wavefront) {
     struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 20, .dynamic_shared = 16384};
     s.prologue = "shl.b32 %r20, %r5, 3;\nadd.s32 %r21, %r7, %r20;\nsetp.ge.s32 %p1, %r1, 5000;\n";
@@ -62,7 +62,7 @@ START_TEST(fully_predicated_off_accesses_cost_a_wavefront) {
 }
 END_TEST
 
-/* 512 bytes of registers are filled in four passes, though all lanes read the same 16. */
+/* 512 bytes of registers take four wavefronts to fill, though all lanes read the same 16. */
 START_TEST(wide_broadcast_loads_cost_register_writes) {
     struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 40};
     for (unsigned i = 0; i < 8; i++)
@@ -73,7 +73,7 @@ START_TEST(wide_broadcast_loads_cost_register_writes) {
 }
 END_TEST
 
-/* Each word of constant memory that lanes want takes two cycles; one for all is an operand. */
+/* Each distinct word of constant memory takes two cycles; one word for all lanes is an operand. */
 START_TEST(constant_accesses_serialize_by_distinct_word) {
     struct kernel_spec s = {
         .blocks = SMS, .threads = 1024, .n = 20, .functions = ".const .align 4 .b8 table[1024];\n"};

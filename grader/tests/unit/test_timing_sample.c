@@ -1,4 +1,4 @@
-/* test_timing_sample.c — Tests the sample of blocks that the time model traces, and what it
+/* test_timing_sample.c — tests the sample of blocks that the time model traces, and what it
  * knows of all the others: which blocks it traces, whether they represent the launch, and what
  * earlier launches leave in the caches. */
 #include "grader/sim/core/core.h"
@@ -62,7 +62,7 @@ START_TEST(blocks_of_one_sm_are_not_adjacent) {
 }
 END_TEST
 
-/* Blocks in the middle, which are looked at without a key, do next to nothing; all others loop. */
+/* The middle blocks, which are sampled without a key, do almost nothing; all others loop. */
 START_TEST(the_base_estimate_depends_on_the_key) {
     struct kernel_spec s = {
         .blocks = 1024,
@@ -147,7 +147,7 @@ START_TEST(contention_of_an_unsampled_block_is_charged) {
 }
 END_TEST
 
-/* What a launch before did not bring can't be there: 8 MiB read by 2048 blocks. */
+/* Data that no earlier launch read can't be in L2: 8 MiB read by 2048 blocks. */
 START_TEST(earlier_launches_warm_only_what_they_moved) {
     struct kernel_spec s = stream_spec("h200", 2048);
     double cold = spec_cycles(&s);
@@ -166,8 +166,8 @@ END_TEST
     "SPIN: ld.volatile.global.u32 %r31, [%d0];\nsetp.lt.u32 %p2, %r31, %r30;\n@%p2 bra " \
     "SPIN;\nGO: bar.sync 0;\n"
 
-/* Block b counts itself and goes on when all have: with one block nobody waits, with eight seven
- * do. */
+/* Block b adds itself to a count and proceeds when all blocks have: with one block none waits,
+ * with eight seven do. */
 START_TEST(blocks_that_depend_on_each_other_are_reported) {
     static const char *const arrivals[] = {DEFINE_GATHER("red.global.add.u32 [%d0], 1;\n"),
                                            DEFINE_GATHER("atom.global.add.u32 %r32, [%d0], 1;\n")};
@@ -234,8 +234,8 @@ static const char random_order_code[] =
                   in_order_code[] = "mov.u32 %r20, %r4;",
                   spread[] = "mul.lo.u32 %r20, %r4, 0x9e3779b1;";
 
-/* 32768 sectors are all there is to read, a third more is pushed out; not 32 bytes for each thread.
- */
+/* There are only 32768 sectors to read, and a third more is evicted; not 32 bytes for each
+ * thread. */
 START_TEST(random_accesses_read_each_sector_once) {
     struct kernel_spec s = random_access_spec(random_order_code, 18, 4);
     struct time_estimate t = spec_model(&s);
@@ -244,8 +244,8 @@ START_TEST(random_accesses_read_each_sector_once) {
 }
 END_TEST
 
-/* A million sectors, 64 bytes apart, one after the other or each on another page: the same bytes,
- * and 1.65 times as long. */
+/* A million sectors, 64 bytes apart, in order or each on another page: the same bytes, and 1.65
+ * times the time. */
 START_TEST(isolated_sectors_of_dram_pages_cost_more) {
     struct kernel_spec near = random_access_spec(in_order_code, 20, 64);
     struct time_estimate a = spec_model(&near);

@@ -1,4 +1,4 @@
-/* test_timing_terms.c — Tests that every term of the time model changes the time of at least one
+/* test_timing_terms.c — tests that every term of the time model changes the time of at least one
  * kernel. */
 #include "grader/tests/unit/timing_spec.h"
 
@@ -68,8 +68,7 @@ static struct kernel_spec spec_of(enum time_term term) {
     return (struct kernel_spec){0};
 }
 
-/* Without its term, each kernel's time is another. A term that is added and has no kernel does not
- * compile
+/* Without its term, each kernel's time must change. A new term without a kernel does not compile
  * (-Wswitch). */
 START_TEST(every_model_term_has_an_effect) {
     static const char *const names[] = {

@@ -1,4 +1,4 @@
-/* test_timing_wgmma.c — Tests the matrix products of warpgroups against an H100's cycles
+/* test_timing_wgmma.c — tests the matrix products of warpgroups against an H100's cycles
  * (docs/results/h100/warpgroup.tsv). */
 #include "grader/tests/unit/timing_spec.h"
 

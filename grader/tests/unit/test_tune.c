@@ -1,4 +1,4 @@
-/* test_tune.c — Tests grader tune: what a file declares, which combinations it allows, how the
+/* test_tune.c — tests grader tune: what a file declares, which combinations it allows, how the
  * text is rewritten, what is kept. */
 #include "grader/cli/tune.h"
 #include "grader/tests/unit/markup.h"
@@ -139,8 +139,8 @@ START_TEST(the_best_differs_by_device) {
 }
 END_TEST
 
-/* Of transpose's answer with 8 and with 64 rows at once the second asks for blocks of 2048 threads.
- * The first run does both, the second finds both done; the page shows them. */
+/* transpose's model solution with 8 and with 64 rows at once; the second requires blocks of 2048
+ * threads. The first run does both, the second finds both done; the page shows them. */
 START_TEST(an_interrupted_sweep_resumes) {
     char folder[] = "/tmp/tune-XXXXXX";
     ck_assert(mkdtemp(folder) != NULL);

@@ -1,4 +1,4 @@
-/* test_undefined_values.c — Tests values that come from reads of uninitialized memory
+/* test_undefined_values.c — tests values that come from reads of uninitialized memory
  * (grader/sim/core/undef.h): which bits of a result they make undefined, and what is reported.
  * Each case is a few instructions between a load and a store. */
 #include "common/buf.h"
@@ -158,7 +158,7 @@ START_TEST(decisions_on_undefined_values_are_reported) {
 }
 END_TEST
 
-/* A product of matrices: rows of what nothing wrote are their own rows of the result. */
+/* A matrix product: uninitialized rows make only their own rows of the result undefined. */
 START_TEST(undefined_matrix_rows_stay_in_their_result_rows) {
     struct kernel_rig r;
     struct sim_result result;

@@ -1,4 +1,4 @@
-/* test_vendor.c — Tests how the time of the vendor's routine is measured, with a fake driver and
+/* test_vendor.c — tests how the time of the vendor's routine is measured, with a fake driver and
  * a fake cuBLAS (fakecublas.c), which checks its arguments and takes a time known in advance;
  * and which compiled device code is found without a compiler. */
 #include "common/file.h"
@@ -48,8 +48,8 @@ static void no_violations(void) {
     dlclose(library);
 }
 
-/* Shapes that are all different: a leading dimension that is wrong is refused. 2 m n k FLOP at
- * 10^12 a second, and m k more where C is added to. Of 21 calls four are twice as fast, which a
+/* All dimensions differ, so that a wrong leading dimension is refused. 2 m n k FLOP at 10^12 a
+ * second, and m k more if the product is added to C. Of 21 calls four are twice as fast, which a
  * median does not show. */
 START_TEST(cublas_routines_are_timed_by_their_median) {
     const char *routine;
@@ -83,8 +83,8 @@ START_TEST(a_missing_routine_or_library_is_reported) {
 }
 END_TEST
 
-/* Compiled once where there is a compiler; then a machine without one still has it, and nothing
- * else. */
+/* With a compiler, the code is compiled once; a machine without one then finds that code, and no
+ * other. */
 START_TEST(prebuilt_code_is_found_without_a_compiler) {
     struct err e = {0};
     struct build b, again;
@@ -109,8 +109,9 @@ START_TEST(prebuilt_code_is_found_without_a_compiler) {
 }
 END_TEST
 
-/* Code for compute capability 9.0 has registers on every GPU: on older ones ptxas is told of an
- * older target, and on what the toolkit does not know any more it is the oldest that it does. */
+/* Code for compute capability 9.0 must have register counts on every GPU: for older ones ptxas
+ * compiles for an older target, and for those that the toolkit no longer supports, for its
+ * oldest one. */
 START_TEST(register_counts_exist_for_every_device) {
     struct err e = {0};
     struct build b;
@@ -139,8 +140,8 @@ START_TEST(register_counts_exist_for_every_device) {
 }
 END_TEST
 
-/* wgmma is there for sm_90a alone. Code for that is refused for every other GPU, in words that name
- * the instruction. */
+/* Only sm_90a has wgmma. Code that uses it is refused for every other GPU, with a message that
+ * names the instruction. */
 #define PRODUCT                                                                                   \
     "__global__ void product(float *p, unsigned long long d) {\n"                                 \
     "    float s[4] = {};\n"                                                                      \
@@ -187,8 +188,8 @@ START_TEST(sm_90a_code_is_rejected_for_other_targets) {
 }
 END_TEST
 
-/* What a report has measured is taken up by the next run of the same grader on the same GPU, and by
- * no other. */
+/* The next run of the same grader on the same GPU uses the times that a report has measured; no
+ * other run does. */
 START_TEST(a_report_resumes_from_its_parts) {
     char folder[] = "/tmp/warpbook-report-XXXXXX", path[64];
     struct err e = {0};
@@ -218,7 +219,8 @@ START_TEST(a_report_resumes_from_its_parts) {
 }
 END_TEST
 
-/* transpose has cuBLAS alone beside its answer, and no GPU is here; window_sum has nothing. */
+/* transpose has only cuBLAS to compare its model solution with, and there is no GPU; window_sum
+ * has nothing. */
 START_TEST(the_solution_is_compared_with_the_libraries) {
     const char *at = build_folder();
     ck_assert_int_eq(

@@ -1,4 +1,4 @@
-/* timing_spec.c — Implements timing_spec.h. */
+/* timing_spec.c — implements timing_spec.h. */
 #include "grader/tests/unit/timing_spec.h"
 
 #include "grader/sim/sass/sass.h"

@@ -1,4 +1,4 @@
-/* timing_spec.h — Kernels that isolate a term of the time model, and the model's times for them;
+/* timing_spec.h — kernels that isolate a term of the time model, and the model's times for them;
  * for test_timing*.c. */
 #pragma once
 #include "common/buf.h"

@@ -1,4 +1,4 @@
-/* unit.h — Registers the suites. A test file defines UNIT_SUITE(name) { ... return suite; },
+/* unit.h — registers the suites. A test file defines UNIT_SUITE(name) { ... return suite; },
  * with the name that it passes to suite_create, and has no main: build/tests/unit runs all
  * suites, `make test SUITE=name` runs one. */
 #pragma once
