@@ -14,8 +14,9 @@
 /* Limits from the programming guide; CUDA's numbers of streams and errors. */
 enum { MAX_DEPTH = 24, MAX_PENDING = 2048 };
 enum { STREAM_TAIL = 3 };
-#define STREAM_GRAPH_TAIL 0x0100000000000000ull /* 2 and 3 in that byte: fire and forget, sibling \
-                                                 */
+#define STREAM_GRAPH_TAIL                                                   \
+    0x0100000000000000ull /* 2 and 3 in that byte: fire and forget, sibling \
+                           */
 enum { INVALID_VALUE = 1, INVALID_CONFIGURATION = 9, DEPTH_EXCEEDED = 65, PENDING_EXCEEDED = 69 };
 
 static u32 arg_word(const unsigned char *frame, const struct param_area *a, u32 i, u32 lane) {

@@ -21,7 +21,7 @@ static void restore_fp_environment(u64 saved) { _mm_setcsr((u32)saved); }
 
 enum { FPCR_FZ = 1 << 24, FPCR_ROUNDING = 22 }; /* Arm ARM, "FPCR" */
 
-static u64 enter(u8 env) {
+static u64 set_fp_environment(u8 env) {
     static const u8 rounding[] = {[ENV_RN] = 0, [ENV_RP] = 1, [ENV_RM] = 2, [ENV_RZ] = 3};
     u64 mode = (u64)rounding[env & 3] << FPCR_ROUNDING, saved;
     if (env & ENV_FTZ) mode |= FPCR_FZ;

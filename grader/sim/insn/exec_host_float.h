@@ -59,8 +59,8 @@ INLINE f64 flush_threshold(u32 env, f64 exact) {
     }
 }
 INLINE f32 flush_after_rounding(f32 v, f64 exact, u32 env) {
-    f32 least = __builtin_copysignf(0x1p-126f, (f32)exact);
-    return (v == 0.0f) & (__builtin_fabs(exact) > flush_threshold(env, exact)) ? least : v;
+    f32 min_normal = __builtin_copysignf(0x1p-126f, (f32)exact);
+    return (v == 0.0f) & (__builtin_fabs(exact) > flush_threshold(env, exact)) ? min_normal : v;
 }
 /* For lane functions, where `env` is the op's. A sum rounded to odd, or in the environment's
  * direction, stays on its side of that threshold. */

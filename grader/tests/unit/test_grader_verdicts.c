@@ -133,7 +133,7 @@ static const struct submission {
     /* Such a store would not be counted. */
     {KERNEL("if (i < n) cudaGraphSetConditional((cudaGraphConditionalHandle)(out + i), in[i] + 1);")
          ENTRY(LAUNCH),
-     V_RTE, "which cudaGraphConditionalHandleCreate did not return"},
+     V_RTE, "a handle that cudaGraphConditionalHandleCreate did not return"},
     {GOOD ENTRY(
          "cudaGraph_t g; cudaGraphConditionalHandle h; if (!n) return; cudaGraphCreate(&g, 0); "
          "cudaGraphConditionalHandleCreate(&h, g, 1, cudaGraphCondAssignDefault); " LAUNCH),

@@ -74,8 +74,8 @@ static const struct {
     {PTX_HEADER F(".visible", "mov.u32 %r0, 5;"), PTX_HEADER F(".visible", "mov.u32 %r0, 5;"),
      "Multiple definition of 'f'"},
     {first, PTX_HEADER F(".visible", "mov.u32 %r0, 5;"),
-     "variable `x` is declared extern and defined nowhere"},
-    {first, PTX_HEADER ".visible .global .u32 x;\n", "function `f`, which is not defined"},
+     "variable `x` is declared extern but defined nowhere"},
+    {first, PTX_HEADER ".visible .global .u32 x;\n", "undefined function `f`"},
 };
 
 START_TEST(conflicting_definitions_are_rejected) {

@@ -175,7 +175,7 @@ END_TEST
 
 START_TEST(invalid_picture_directives_are_reported) {
     static const char *const directives[][2] = {
-        {"apart load", "drawn.cu:2: no launch did"},
+        {"apart load", "drawn.cu:2: no launch made the requested access"},
         {"apart", "drawn.cu:2: expected a name (a-z, 0-9, -)"},
         {"../up store", "drawn.cu:2: expected a name (a-z, 0-9, -)"}};
     for (unsigned i = 0; i < 3; i++) {

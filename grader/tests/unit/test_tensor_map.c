@@ -307,7 +307,7 @@ START_TEST(invalid_tensor_copies_are_faults) {
     p = good, p.map.box[1] = 200;
     expect_report(p, SIM_FAULT_OUT_OF_BOUNDS, "copies a tile of 6400 bytes; the block has 256");
     p = good, p.map.type = TENSOR_UINT8, p.map.box[0] = 32, p.map.dim[0] = 48;
-    expect_report(p, SIM_FAULT_TENSOR_MAP, "reduces");
+    expect_report(p, SIM_FAULT_TENSOR_MAP, "uses a reduction that does not exist");
     memset(&p.map, 255, sizeof p.map);
     expect_report(p, SIM_FAULT_TENSOR_MAP, "cuTensorMapEncodeTiled did not make it");
 }
