@@ -48,11 +48,12 @@ bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_
 /* The same in memory shared with processes forked later. */
 bool problem_open_shared(struct problem *p, const struct exercise *ex, const struct ex_case *c,
                          struct err *e);
-/* Makes aliases point into the current data of their owners. */
+/* Makes aliases point into their owners' data. Call it after an owner's `initial` or `actual`
+ * moved. */
 void problem_resolve_aliases(struct problem *p);
 /* Returns true if the argument owns a buffer. */
 bool problem_has_buffer(const struct problem *p, unsigned arg);
-/* Draws the scalars. Once for a case, because the recording contains them. */
+/* Draws the scalars. Call it once for a case: the device server's recording contains them. */
 void problem_draw_scalars(struct problem *p, struct ex_rng *r);
 /* Draws inputs and, with `outputs`, random bits for outputs. For an output without aliases it only
  * saves the generator (`output_rng`), because the bits are written elsewhere. */
@@ -66,8 +67,8 @@ void problem_compute_expected(struct problem *p);
 bool problem_compare(const struct problem *p, struct buf *message);
 void problem_close(struct problem *p);
 
-/* Appends "rows 33, cols 31" ("33 x 31" if a dimension is no argument), and the label if there is
- * one. */
+/* Appends "rows 33, cols 31" ("33 x 31" if a dimension is not an argument), and the label if there
+ * is one. */
 void problem_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out);
 /* Appends "33 x 31". */
 void problem_size_text(const struct exercise *ex, const struct ex_case *c, struct buf *out);

@@ -1,17 +1,18 @@
 /* grade_many.h — grades many files, several at a time, each in a process of its own; returns the
- * results in the order of the items. */
+ * results in the order of the items. The commands `run` and `verify` call it, too. */
 #pragma once
 #include "grader/grade/grade.h"
 
 struct grade_item {
     const struct exercise *ex;
-    const char *name;         /* the student's name of the file */
+    const char *name;         /* of the file, as the student knows it: for messages */
     const struct buf *source; /* NULL = read `path` */
     const char *path;
     bool skip_timing; /* overrides the options */
     bool trusted;     /* see struct grade_options */
     const struct grading_policy *policy;
 };
-/* `results` has `n` elements; the caller frees each. An item whose process died gets V_IE. */
+/* `results` has `n` elements; the caller frees each with result_free. An item whose process died
+ * gets V_IE. */
 bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs,
                       const struct grade_options *o, struct result *results, struct err *e);

@@ -143,7 +143,7 @@ static int by_id(const void *a, const void *b) {
     return strcmp(((const struct plan_student *)a)->id, ((const struct plan_student *)b)->id);
 }
 
-/* A node of the tree. It has a copy, because GROW moves the array of students. */
+/* A node of the tree. It has its own copy of the id, because GROW moves p->students. */
 struct student_node {
     struct plan_student student;
     unsigned index;

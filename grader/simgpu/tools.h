@@ -1,11 +1,14 @@
-/* tools.h — the simgpu commands that show the instruction table and decoded code. Both return an
- * exit status. */
+/* tools.h — the simgpu commands `coverage` (which PTX instructions the simulator supports) and
+ * `disasm` (decoded code). main.c calls the two `_main` functions, which return an exit status; the
+ * unit tests call the others. */
 #pragma once
 #include "common/buf.h"
 #include "grader/sim/sim.h"
 
 int coverage_main(int argc, char **argv);
 int disasm_main(int argc, char **argv);
-/* Returns true if a kernel with only this instruction loads; otherwise `e` holds the reason. */
+/* Returns true if the simulator accepts a kernel that consists of this one instruction; otherwise
+ * `e` holds the reason. */
 bool coverage_supports(struct sim *s, const char *opcode, struct err *e);
+/* Appends docs/ptx-coverage.md. */
 void coverage_markdown(struct buf *out);

@@ -1,24 +1,27 @@
 /* replay_atomics.c — models atomics in global memory, for replay_memory.c.
  *
- * Theory of operation. L2 executes them, in the slice that holds the address. A sector takes as
- * many updates in a row as the multiplicity of its busiest word: L2 does not combine lanes of a
- * request (where ptxas aggregates them, one lane does the atomic). An update takes one clock of L2,
- * and a quarter more where the slice switches to another sector. Each sector and each slice is a
- * resource, shared with the SMs that use it at the same time. Sources: docs/time-model.md,
- * "Atomics". */
+ * Theory of operation. L2 executes them, in the slice that holds the address. Lanes on different
+ * words of a sector are updated together, lanes on one word one after another: a sector needs as
+ * many updates as its busiest word has lanes. (Where ptxas aggregates lanes, one lane does the
+ * atomic.) An update takes clock_hz / atomic_rate cycles, and a quarter more where the slice
+ * switches to another sector. Each sector and each slice is a resource, shared with the SMs that
+ * use it at the same time. Sources: docs/time-model.md, "Atomics".
+ *
+ * An entry of an atomic in a trace is its byte address, with the count of lanes on that word in the
+ * top byte. */
 #include "grader/sim/timing/sm_model.h"
 
 #include <stdlib.h>
 
-/* Clocks of L2, before compute capability 9.0; an H100 has no such cost. */
+/* In updates, before compute capability 9.0; an H100 has no such cost. */
 static const double sector_switch_cycles = 0.25;
 /* L2 bandwidth that an atomic's sector takes, in sectors: it is read, changed and written. */
 static const double atomic_l2_sectors = 3.5;
-/* Bytes of neighbouring addresses that one slice holds. */
+/* log2 of the bytes of a chunk; each chunk is modelled as a slice of its own. */
 enum { SLICE_SHIFT = 9 };
 
 static u64 entry_address(u64 entry) { return entry & ((1ull << 56) - 1); }
-static u64 sector_key(u64 address) { return address | 31; } /* never 0 */
+static u64 sector_key(u64 address) { return address | 31; } /* never 0, which marks a free unit */
 static u64 slice_key(u64 address) { return L2_SLICE_KEY | address >> SLICE_SHIFT; }
 
 static struct atomic_unit *find(struct sm_model *m, u64 key) {
