@@ -22,7 +22,7 @@ static const double warm_up_seconds = 0.15, pair_seconds = 2;
 enum { MIN_PAIRS = 10 };
 
 /* Names of versions in the report's tables; the ladder's steps have their own names. */
-static const char solution_version[] = "", starter_version[] = "skeleton";
+static const char solution_version[] = "", starter_version[] = GPU_STARTER_VERSION;
 
 struct gpu_report_job {
     const struct gpu_report *report;
@@ -33,15 +33,11 @@ struct gpu_report_job {
     struct session *session;
 };
 
-static const char *version_title(const char *version) {
-    return version[0] ? version : "model solution";
-}
-
 static void add_failure(struct gpu_report_job *j, const char *description, const char *version,
                         const char *reason) {
     char text[256];
     snprintf(text, sizeof text, "%s of %s, %s", description, book_id(j->ex),
-             version_title(version));
+             gpu_version_title(version));
     gpu_part_add_failure(j->part, text, reason);
 }
 

@@ -22,7 +22,13 @@ struct gpu_report {
     double deadline;         /* the value of server_now() at which no new row starts */
 };
 
+/* The key of the starter file in report.json; the model solution's key is "" (docs/json.md). */
+#define GPU_STARTER_VERSION "skeleton"
+
 /* ---- gpu_report_write.c ---- */
+
+/* Returns the name of a version in tables and messages; it lives as long as `version`. */
+const char *gpu_version_title(const char *version);
 
 /* Returns the exercise's part as an earlier run left it, or an empty one; the caller owns it. */
 json_t *gpu_part_read(const struct gpu_report *r, const struct exercise *ex);

@@ -46,6 +46,11 @@ void gpu_part_add_failure(json_t *part, const char *description, const char *rea
 
 /* ---- tables ---- */
 
+const char *gpu_version_title(const char *version) {
+    if (!version[0]) return "model solution";
+    return strcmp(version, GPU_STARTER_VERSION) ? version : "starter file";
+}
+
 static double row_number(const json_t *row, const char *name) {
     return json_number_value(json_object_get(row, name));
 }
@@ -120,8 +125,7 @@ static void write_table(const struct gpu_report *r, json_t *parts, unsigned t, s
         json_t *row;
         json_object_foreach(json_object_get(json_array_get(parts, i), tables[t].name), version,
                             row) {
-            buf_printf(out, "| %s | %s | ", book_id(r->list[i]),
-                       version[0] ? version : "model solution");
+            buf_printf(out, "| %s | %s | ", book_id(r->list[i]), gpu_version_title(version));
             tables[t].row(out, row);
             buf_puts(out, " |\n");
         }

@@ -211,19 +211,19 @@ def page(rows, folder):
     count = lambda test: f"{sum(map(test, main))} of {len(main)} ({100 * sum(map(test, main)) / max(1, len(main)):.0f} %)"
     out = ["# What limits each kernel: Nsight Compute and the time model", "",
            f"`python3 grader/tests/gpu/bound.py --model=FILE --folder={folder}` writes this page from `{folder}/ncu.tsv` (`--measure`: every",
-           "kernel at its timed size under ncu, caches cold) and from what the model, by PTX, says of the same kernels.", "",
-           f"ncu's limit is the unit with the highest throughput in per cent of its peak, or latency where none reaches {RULE} % (ncu's own",
-           "rule). L1 is all of the load/store path in the SM, shared memory too; SM is issue and arithmetic. L2 has the link between its",
-           f"halves, which a stream keeps as busy as DRAM: units within {TIE} points of the highest count as the limit as well. Atomics on one",
-           "address keep a slice of L2 busy; ncu averages over slices, so that they are latency there. The model names the resource that is",
-           "busy for the largest part of the time, or what warps wait for where that is more.", "",
-           f"Of the kernels that take a tenth or more of their version's time, both name the same limit for {count(same)}; the unit that the",
-           f"model has busiest is ncu's, or within {TIE} points of it, for {count(busiest)}.", "",
+           "kernel at its timed size under ncu, with cold caches) and from the model's limits of the same kernels, modelled from PTX.", "",
+           f"ncu's limit is the unit with the highest throughput in per cent of its peak; if none reaches {RULE} %, it is latency (ncu's rule).",
+           "L1 is the SM's load/store path, with shared memory; SM is issue and arithmetic. A stream keeps the link between L2's halves as",
+           f"busy as DRAM, so units within {TIE} points of the highest also count as the limit. Atomics on one address keep one slice of L2",
+           "busy; ncu averages over the slices and shows latency. The model names the resource that is busy for the largest part of the",
+           "time, or the longest latency if that takes more.", "",
+           f"Of the kernels that take a tenth or more of their version's time, both name the same limit for {count(same)}. The model's busiest",
+           f"unit is ncu's, or within {TIE} points of it, for {count(busiest)}.", "",
            "| version | kernel | time | DRAM | L2 | L1 | SM | ncu: limit | stalls | model: bound by | same |", "|" + "---|" * 11]
     for exercise, version, kernel, share, row, text in rows:
         cells = [f"{v:.0f}" for v in throughputs(row).values()]
         verdicts = "yes" if agrees(row, text) else "busiest" if model_highest(text) in highest(row) else "**no**"
-        out.append(f"| {exercise} {version or 'model answer'} | `{kernel}` | {100 * share:.0f} % | {' | '.join(cells)} | {verdict(row)} | "
+        out.append(f"| {exercise} {version or 'model solution'} | `{kernel}` | {100 * share:.0f} % | {' | '.join(cells)} | {verdict(row)} | "
                    f"{stalls(row)} | {text.replace('|', '/')} | {verdicts} |")
     return "\n".join(out + [""])
 

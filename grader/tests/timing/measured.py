@@ -82,7 +82,7 @@ def main():
         print("\n| version | measured, us | before | now | bound by |\n|---|---|---|---|---|")
         for r in now:
             was = f"{100 * (old[r[0], r[1]] / r[2] - 1):+.0f} %" if (r[0], r[1]) in old else ""
-            print(f"| {r[0]} {r[1] or 'model answer'} | {r[2]:.2f} | {was} | "
+            print(f"| {r[0]} {r[1] or 'model solution'} | {r[2]:.2f} | {was} | "
                   f"{100 * (r[3] / r[2] - 1):+.0f} % ({r[3]:.2f}) | {r[5]} |")
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes docs/results/scores.md: every version of every exercise with its score, its modelled time, and its time on an H100 where
-docs/results/h100/report.json has it. Where one version has more points than another that is faster by the model, the row says
-why, in the words of the report.
+docs/results/h100/report.json has it. If one version has more points than another that is faster by the model, the row gives
+the reason from the report.
 
     scores.py [EXERCISE...]     writes the table for all, or prints it for the named ones
 
@@ -15,11 +15,11 @@ GRADER, SEED, CLEAR, FAR = ROOT / "build/grader", "scores", 1.03, 25
 
 def versions(exercise):
     chapter, name = exercise.split("/")
-    yield "skeleton", ROOT / "chapters" / chapter / f"{name}.cu"
+    yield "starter file", ROOT / "chapters" / chapter / f"{name}.cu"
     folder = ROOT / "solutions" / chapter
     for path in sorted(folder.glob(f"{name}-[0-9]*.cu")):
         yield path.stem[len(name) + 1:], path
-    yield "answer", folder / f"{name}.cu"
+    yield "model solution", folder / f"{name}.cu"
 
 
 def grade(exercise, version, path):
@@ -37,7 +37,7 @@ def measured():
     times = {}
     for e in report["exercises"]:
         for step, t in e.get("times", {}).items():
-            times[e["exercise"], step or "answer"] = t["measured_us"]
+            times[e["exercise"], step or "model solution"] = t["measured_us"]
     return times
 
 
@@ -46,13 +46,13 @@ def time(us):
 
 
 def rows(exercise, results, h100):
-    """A version that is beaten in points by a slower one, or beats a faster one, says why."""
+    """Returns the rows. A version with fewer points than a slower one, or more than a faster one, has a reason."""
     points = {v: r["score"] or 0 for v, r in results.items()}
     us = {v: (r["speed"] or {}).get("student_us") or 0 for v, r in results.items()}
     clash = set()
     for a in results:
         for b in results:
-            if "skeleton" in (a, b) or not us[a] or not us[b]:
+            if "starter file" in (a, b) or not us[a] or not us[b]:
                 continue
             faster, as_fast = us[a] * CLEAR < us[b], us[a] < us[b] * CLEAR
             if (faster and points[a] + 0.5 < points[b]) or (as_fast and points[a] + FAR < points[b]):
@@ -60,11 +60,11 @@ def rows(exercise, results, h100):
     for v, r in results.items():
         partners = sorted({x for pair in clash if v in pair for x in pair if x != v})
         note = ""
-        if v == "skeleton":
-            note = "as it comes: not started"
+        if v == "starter file":
+            note = "not started"
         elif partners:
-            why = r.get("points_and_time", "") or "; ".join(m["why"] for m in r["missing"]) or "reaches what is asked for"
-            note = f"against {', '.join(partners)}: {why}"
+            why = (r.get("points_and_time") or "").strip() or "; ".join(p["reason"] for p in r["points_lost"]) or "reaches every goal"
+            note = f"compared with {', '.join(partners)}: {why}"
         yield [exercise, v, r["verdict"], f"{points[v]:.1f}", time(us[v]), time(h100.get((exercise, v), 0)), note]
 
 
@@ -85,9 +85,9 @@ def main():
         out += rows(e, {v: r for (x, v), r in results.items() if x == e}, h100)
     text = ["# Points and times of all versions", "",
             f"Written by `python3 grader/tests/timing/scores.py`: seed `{SEED}`, modelled on an H200; measured on the H100 of "
-            "`h100/report.md`. Where a version has more points than one that is faster by the model (by "
-            f"{CLEAR - 1:.0%} or more), or {FAR} more than one that is as fast, both rows say why.", "",
-            "| exercise | version | verdict | points | modelled | H100, measured | why |", "|---|---|---|---|---|---|---|"]
+            "`h100/report.md`. If a version has more points than one that is faster by the model (by "
+            f"{CLEAR - 1:.0%} or more), or {FAR} more than one that is as fast, both rows give the reason.", "",
+            "| exercise | version | verdict | points | modelled | H100, measured | reason |", "|---|---|---|---|---|---|---|"]
     text += ["| " + " | ".join(r) + " |" for r in out]
     if sys.argv[1:]:
         print("\n".join(text))

@@ -201,13 +201,13 @@ START_TEST(a_report_resumes_from_its_parts) {
     const struct exercise *ex = book_at(0);
     json_t *part = gpu_part_read(&r, ex);
     ck_assert_uint_eq(json_object_size(json_object_get(part, "times")), 0);
-    json_object_set_new(json_object_get(part, "times"), "1-naive",
+    json_object_set_new(json_object_get(part, "times"), "1-global",
                         json_pack("{s:f}", "measured_us", 12.5));
     gpu_part_add_failure(part, "time of the rest", "no time");
     ck_assert_msg(gpu_part_write(&r, ex, part, &e), "%s", e.text);
     json_decref(part);
     part = gpu_part_read(&r, ex);
-    json_t *row = json_object_get(json_object_get(part, "times"), "1-naive");
+    json_t *row = json_object_get(json_object_get(part, "times"), "1-global");
     ck_assert(json_real_value(json_object_get(row, "measured_us")) == 12.5);
     ck_assert_str_eq(
         json_string_value(json_object_get(json_object_get(part, "not_done"), "time of the rest")),
@@ -216,6 +216,14 @@ START_TEST(a_report_resumes_from_its_parts) {
     part = gpu_part_read(&other, ex);
     ck_assert_uint_eq(json_object_size(json_object_get(part, "times")), 0);
     json_decref(part);
+}
+END_TEST
+
+/* The tables use the glossary's terms, whatever the keys of report.json are. */
+START_TEST(versions_of_a_report_have_titles) {
+    ck_assert_str_eq(gpu_version_title(""), "model solution");
+    ck_assert_str_eq(gpu_version_title("skeleton"), "starter file");
+    ck_assert_str_eq(gpu_version_title("2-tile"), "2-tile");
 }
 END_TEST
 
@@ -250,6 +258,7 @@ UNIT_SUITE(vendor) {
     tcase_add_test(c, register_counts_exist_for_every_device);
     tcase_add_test(c, sm_90a_code_is_rejected_for_other_targets);
     tcase_add_test(c, a_report_resumes_from_its_parts);
+    tcase_add_test(c, versions_of_a_report_have_titles);
     tcase_add_test(c, the_solution_is_compared_with_the_libraries);
     suite_add_tcase(s, c);
     return s;
