@@ -323,8 +323,7 @@ check-mufu: all $(B)/tests/unit $(B)/tests/fit_tables $(B)/tests/patch_raw
 $(B)/tests/fit_tables $(B)/tests/patch_raw: $(B)/tests/%: grader/tests/mufu/%.c $(B)/flags | $(B)/setup.done
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -O3 $(LDFLAGS) $< -o $@
-# Compares the simulator's counters of 961 launches with Nsight Compute's on an H100
-# (docs/counters.md).
+# Compares the simulator's counters with Nsight Compute's on an H100 (docs/counters.md).
 check-counters: all
 	$(Q)python3 grader/tests/gpu/truth.py && python3 grader/tests/gpu/bound.py --check
 # Builds for aarch64 with a cross compiler, runs the unit suites in an emulator, and compares

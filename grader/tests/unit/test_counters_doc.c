@@ -1,6 +1,6 @@
 /* test_counters_doc.c — tests that docs/counters.md has exactly one entry for each counter, with
- * the profiler's name or the statement that there is none, and a row for each metric; and that
- * limits use only counters that hardware has. */
+ * the profiler's name or the statement that there is none, a label, and a row for each metric; and
+ * that limits use only counters that hardware has. */
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/file.h"
@@ -35,6 +35,28 @@ START_TEST(each_counter_is_documented) {
     snprintf(heading, sizeof heading, "\n### `%s`\nNsight: ", keys[_i]);
     ck_assert_msg(strstr(buf_str(&doc), heading) != NULL,
                   "docs/counters.md has no entry for %s that says what Nsight calls it", keys[_i]);
+}
+END_TEST
+
+/* The entry's first paragraph has one of the labels that the page's first table explains. */
+START_TEST(each_counter_has_a_label) {
+    static const char *const labels[] = {"Exact", "Merged", "PTX level", "Modelled"};
+    char heading[128], label[32], first[2048];
+    unsigned n = 0;
+    snprintf(heading, sizeof heading, "\n### `%s`\n", keys[_i]);
+    const char *entry = strstr(buf_str(&doc), heading);
+    ck_assert_ptr_nonnull(entry);
+    entry += strlen(heading);
+    snprintf(first, sizeof first, "%.*s", (int)(strstr(entry, "\n\n") - entry), entry);
+    for (char *c = first; *c; c++)
+        if (*c == '\n') *c = ' ';
+    for (unsigned i = 0; i < sizeof labels / sizeof *labels; i++) {
+        snprintf(label, sizeof label, "| %s | ", labels[i]);
+        ck_assert_msg(strstr(buf_str(&doc), label) != NULL, "no explanation of %s", labels[i]);
+        snprintf(label, sizeof label, ". %s", labels[i]);
+        n += strstr(first, label) != NULL;
+    }
+    ck_assert_msg(n == 1, "docs/counters.md: %s needs one label, and has %u", keys[_i], n);
 }
 END_TEST
 
@@ -118,6 +140,7 @@ UNIT_SUITE(counters_doc) {
     TCase *tc = tcase_create("docs/counters.md");
     tcase_add_checked_fixture(tc, read_doc, free_doc);
     tcase_add_loop_test(tc, each_counter_is_documented, 0, KEYS);
+    tcase_add_loop_test(tc, each_counter_has_a_label, 0, KEYS);
     tcase_add_loop_test(tc, each_metric_is_documented, 0, METRICS);
     tcase_add_test(tc, only_existing_counters_are_documented);
     tcase_add_test(tc, limits_of_exercises_name_existing_counters);
