@@ -437,6 +437,7 @@ bool sim_set_heap(struct sim *s, uint64_t bytes) {
 void sim_set_sanitize(struct sim *s, bool on) { s->options.sanitize = on; }
 
 void sim_set_reverse_block_order(struct sim *s, bool on) { s->options.reverse_block_order = on; }
+void sim_set_split_active_masks(struct sim *s, bool on) { s->options.split_active_masks = on; }
 
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds) {
     s->options.instruction_budget = warp_instructions;

@@ -91,10 +91,11 @@ struct sim_options {
     bool sanitize;             /* check initialization and races; bounds are always checked */
     bool adversarial_schedule; /* split warps after divergence as hardware may */
     bool reverse_block_order;  /* see sim_set_reverse_block_order */
-    bool strict_order;     /* a value that a block passes on orders only what a fence precedes */
-    bool ptx_counters;     /* count what PTX says, not what ptxas merges: docs/counters.md */
-    uint64_t memory_limit; /* device memory in bytes; 0 = the device's own size */
-    uint64_t heap_bytes;   /* for device malloc; 0 = 8 MiB, as on a GPU */
+    bool split_active_masks;   /* __activemask() in divergent code finds half of the lanes */
+    bool hardware_order; /* accept orders that GPUs keep but PTX does not promise: docs/simgpu.md */
+    bool ptx_counters;   /* count what PTX says, not what ptxas merges: docs/counters.md */
+    uint64_t memory_limit;       /* device memory in bytes; 0 = the device's own size */
+    uint64_t heap_bytes;         /* for device malloc; 0 = 8 MiB, as on a GPU */
     uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
     double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */
     uint64_t sample_warps;       /* see sim_set_sample */
@@ -264,6 +265,8 @@ void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *co
     X(SIM_FAULT_DEVICE_HEAP, "invalid free", cudaErrorLaunchFailure)                      \
     X(SIM_FAULT_TENSOR_MAP, "invalid tensor map", cudaErrorIllegalInstruction)                   \
     /* Sanitizer findings: the launch continues; a real device would not fault. */       \
+    X(SIM_FAULT_DIVERGENT_THREADS, "barrier error", cudaSuccess)                          \
+    X(SIM_FAULT_MEMBER_MASK, "invalid member mask", cudaSuccess)                          \
     X(SIM_FAULT_UNINITIALIZED, "uninitialized read", cudaSuccess)                        \
     X(SIM_FAULT_SHARED_RACE, "data race in shared memory", cudaSuccess)                          \
     X(SIM_FAULT_INTERBLOCK_RACE, "data race between blocks", cudaSuccess)                         \
@@ -277,7 +280,8 @@ void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *co
     X(SIM_FAULT_MISSING_FENCE, "missing fence", cudaSuccess)                                     \
     /* Notes: no faults, but they may explain a wrong result. */                         \
     X(SIM_NOTE_REVALIDATED_READ, "note", cudaSuccess)                                                \
-    X(SIM_NOTE_EARLY_EXIT, "note", cudaSuccess)
+    X(SIM_NOTE_EARLY_EXIT, "note", cudaSuccess)                                          \
+    X(SIM_NOTE_ACTIVE_MASK, "note", cudaSuccess)
 /* clang-format on */
 
 enum sim_fault {
@@ -409,6 +413,8 @@ bool sim_check_host_access(struct sim *s, const char *description,
  * and later ones run first. If off, each block runs to its end, unless it waits, before the next
  * starts; kernels that rely on that order then give right results. */
 void sim_set_reverse_block_order(struct sim *s, bool on);
+/* See sim_options.split_active_masks. */
+void sim_set_split_active_masks(struct sim *s, bool on);
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
 /* From this call on, launches (also those by kernels) share one budget of warp instructions. Each
  * call restores the full budget. */

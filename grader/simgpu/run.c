@@ -30,7 +30,7 @@ struct run_options {
     enum counter_format counters;
     const char *counters_file, *device, *report, *pictures, *listing;
     unsigned workers;
-    bool sanitize, adversarial_schedule, strict_order, report_leaks, time, cold_caches,
+    bool sanitize, adversarial_schedule, hardware_order, report_leaks, time, cold_caches,
         ptx_counters;
     double timeout;
     uint64_t memory, budget;
@@ -74,7 +74,7 @@ static const char usage[] =
     "  --ptx-counters          count PTX instructions, before ptxas merges any (docs/counters.md)\n"
     "  --leaks                 report device memory that the program did not free\n"
     "  --schedule hostile      split warps after divergence wherever hardware may\n"
-    "  --memory-model strict   report accesses that a missing __threadfence() leaves unordered\n"
+    "  --memory-model hardware accept orders that GPUs keep but PTX does not promise\n"
     "  --memory MIB            host memory that the simulation may use (default: most of what "
     "is free)\n"
     "  --timeout SECONDS       wall-clock limit for one kernel (default: 60)\n"
@@ -107,9 +107,9 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
                err_set(e, ERR_INPUT, "--schedule %s: expected usual or hostile", value);
     }
     if (!strcmp(name, "--memory-model")) {
-        o->strict_order = !strcmp(value, "strict");
-        return o->strict_order || !strcmp(value, "usual") ||
-               err_set(e, ERR_INPUT, "--memory-model %s: expected usual or strict", value);
+        o->hardware_order = !strcmp(value, "hardware");
+        return o->hardware_order || !strcmp(value, "ptx") ||
+               err_set(e, ERR_INPUT, "--memory-model %s: expected ptx or hardware", value);
     }
     if (!strcmp(name, "--workers")) {
         if (!parse_number(value, 1, 256, &number))
@@ -283,7 +283,7 @@ static struct server *open_device(void *user, int connection) {
         .sanitize = o->sanitize,
         .ptx_counters = o->ptx_counters,
         .adversarial_schedule = o->adversarial_schedule,
-        .strict_order = o->strict_order,
+        .hardware_order = o->hardware_order,
         .time_budget = o->timeout,
         .instruction_budget = o->budget,
     };

@@ -5,9 +5,7 @@
  * a branch that leads around one must be the same for all of them (Programming Guide,
  * "Synchronization Functions"). A branch may *bypass* a barrier if one of its paths reaches the
  * barrier before the paths meet again and the other doesn't; core/barrier.c counts the threads that
- * take the other. Two cases are left out: paths that meet only where the kernel ends, since a
- * thread may exit; and paths behind whose meeting point the function reads nothing and waits for
- * nothing.
+ * take the other. Paths that meet only where the kernel ends are left out, since a thread may exit.
  *
  * Paths meet at the branch's immediate post-dominator (Cooper, Harvey, Kennedy, "A Simple, Fast
  * Dominance Algorithm", 2001, on the reversed graph of segments). Barriers behind calls are
@@ -30,7 +28,6 @@ struct cfg {
     /* Reverse postorder from the exit; its inverse; immediate post-dominators. */
     int *rpo, *rpo_index, *ipdom;
     u32 rpo_count;
-    u8 *is_observable; /* by node: here or later, the function reads or waits for something */
     u32 *visit_epochs, *stack, visit_epoch;
     u64 *path_barriers[2]; /* the barriers on each path, a bit each */
     u32 words, first_barrier, visit_count;
@@ -123,30 +120,13 @@ static void compute_postdominators(struct cfg *g) {
 
 /* ---- barriers on the paths ---- */
 
-static bool has_observable_effect(const struct cfg *g, const struct op *o) {
-    if (o->kind == OP_BAR || o->kind == OP_CALL || o->kind == OP_WARP_SYNC) return true;
-    const char *name = insn_opcodes[o->opcode].name;
-    if (!strcmp(name, "atom")) return true;
-    return !strcmp(name, "ld") && g->m->mems[o->aux].space != SPACE_PARAM &&
-           g->m->mems[o->aux].space != SPACE_CONST;
-}
-
-static void mark_observable(struct cfg *g) {
-    u32 depth = 0;
-    g->is_observable[g->n] = !g->c->func->is_entry; /* the caller may read or wait */
-    if (g->is_observable[g->n]) g->stack[depth++] = g->n;
-    for (u32 v = 0; v < g->n; v++) {
-        const struct segment *s = &g->m->segments[g->first_segment + v];
-        for (u32 i = s->first; i <= s->last && !g->is_observable[v]; i++)
-            g->is_observable[v] = has_observable_effect(g, &g->m->ops[i]);
-        if (g->is_observable[v]) g->stack[depth++] = v;
+/* Returns true if all that follows the node is the thread's exit. */
+static bool is_end_of_thread(const struct cfg *g, int node) {
+    for (u32 i = 0; i <= g->n && node != (int)g->n; i++) {
+        if (!g->m->segments[g->first_segment + (u32)node].is_exit_path) return false;
+        node = successor(g, (u32)node, 0);
     }
-    while (depth) {
-        u32 v = g->stack[--depth];
-        for (u32 i = g->pred_start[v]; i < g->pred_start[v + 1]; i++)
-            if (!g->is_observable[g->preds[i]])
-                g->is_observable[g->preds[i]] = 1, g->stack[depth++] = g->preds[i];
-    }
+    return node == (int)g->n && g->c->func->is_entry;
 }
 
 /* Collects the barriers that can be reached from `from` without passing `ipdom`. */
@@ -189,7 +169,7 @@ static void analyze_branch(struct cfg *g, u32 node) {
     struct op *o = &g->m->ops[g->m->segments[g->first_segment + node].last];
     int ipdom = g->ipdom[node];
     struct barrier_bypass f;
-    if (o->kind != OP_BRA || !is_guarded(o) || ipdom == NO_INDEX || !g->is_observable[ipdom])
+    if (o->kind != OP_BRA || !is_guarded(o) || ipdom == NO_INDEX || is_end_of_thread(g, ipdom))
         return;
     collect_barriers(g, (u32)successor(g, node, 0), (u32)ipdom, g->path_barriers[0]);
     collect_barriers(g, (u32)successor(g, node, 1), (u32)ipdom, g->path_barriers[1]);
@@ -223,7 +203,6 @@ static void init_cfg(struct cfg *g, u32 barriers) {
     g->rpo = xcalloc((g->n + 1) * 3ul, sizeof *g->rpo);
     g->rpo_index = g->rpo + g->n + 1;
     g->ipdom = g->rpo_index + g->n + 1;
-    g->is_observable = xcalloc(g->n + 1, 1);
     g->visit_epochs = xcalloc((g->n + 1) * 2ul, sizeof *g->visit_epochs);
     g->stack = g->visit_epochs + g->n + 1;
     g->path_barriers[0] = xcalloc(g->words * 2ul, sizeof(u64));
@@ -234,7 +213,6 @@ static void free_cfg(struct cfg *g) {
     free(g->preds);
     free(g->pred_start);
     free(g->rpo);
-    free(g->is_observable);
     free(g->visit_epochs);
     free(g->path_barriers[0]);
 }
@@ -247,7 +225,6 @@ void code_find_barrier_divergence(struct sim_module *m, const struct sim_func *c
     build_predecessors(&g);
     compute_reverse_postorder(&g);
     compute_postdominators(&g);
-    mark_observable(&g);
     for (u32 v = 0; v < g.n && g.visit_count < MAX_VISITS; v++) analyze_branch(&g, v);
     free_cfg(&g);
 }

@@ -21,6 +21,7 @@ struct segment {
     /* A block may get its work here: an atomic addition in global memory whose old value is
      * used. */
     bool fetches_ticket;
+    bool is_exit_path; /* It does nothing but lead to the thread's exit. */
 };
 
 /* A kernel parameter, which the launch copies to a slot behind BASE_BLOCK, the same for all

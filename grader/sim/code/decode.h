@@ -161,6 +161,9 @@ bool decode_emit_float(struct decoder *d, int opc, const char *opcode, unsigned 
 void decode_merge_accesses(struct decoder *d);
 /* cas_retry.c: marks its loads that a later atomic verifies. */
 void decode_find_cas_retries(struct decoder *d);
+/* poll_loads.c: returns true if the value of the strong load d->insn decides whether a loop ends.
+ */
+bool decode_is_poll(struct decoder *d);
 /* address_reuse.c: marks its accesses that repeat the addresses of an earlier one. */
 void decode_find_address_reuse(struct decoder *d);
 /* underlying_object.c: returns what the entry just decoded may write, OBJ_… bits. */

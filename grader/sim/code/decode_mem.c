@@ -20,7 +20,7 @@ enum modifier_kind {
     PART_NC,
     PART_ATOM
 };
-enum { STRONG_RELEASE = 2 };
+enum { STRONG_RELEASE = 2, STRONG_ACQUIRE = 4 };
 static const struct {
     const char *name;
     u8 kind, value;
@@ -39,9 +39,9 @@ static const struct {
     {"v8", PART_VECTOR, 8},
     {"volatile", PART_STRONG, 1},
     {"relaxed", PART_STRONG, 1},
-    {"acquire", PART_STRONG, 1},
+    {"acquire", PART_STRONG, STRONG_ACQUIRE},
     {"release", PART_STRONG, STRONG_RELEASE},
-    {"acq_rel", PART_STRONG, STRONG_RELEASE},
+    {"acq_rel", PART_STRONG, STRONG_RELEASE | STRONG_ACQUIRE},
     {"mmio", PART_STRONG, 1},
     {"weak", PART_IGNORED, 0},
     {"cta", PART_CLUSTER_SCOPE, 1},
@@ -82,7 +82,9 @@ static bool parse_part(struct mem_desc *m, const char *name) {
         switch ((enum modifier_kind)modifiers[i].kind) {
         case PART_SPACE: m->space = modifiers[i].value; break;
         case PART_STRONG:
-            m->strong = 1, m->is_release |= modifiers[i].value == STRONG_RELEASE;
+            m->strong = 1;
+            m->is_release |= (modifiers[i].value & STRONG_RELEASE) != 0;
+            m->is_acquire |= (modifiers[i].value & STRONG_ACQUIRE) != 0;
             break;
         case PART_CLUSTER_SCOPE: m->is_cluster_scope = 1; break;
         case PART_VECTOR: m->count = modifiers[i].value; break;
@@ -314,7 +316,8 @@ bool decode_memory(struct decoder *d) {
     bool is_global_access = m.space != SPACE_SHARED && m.space != SPACE_CLUSTER;
     if (m.verb == MEM_LOAD && m.strong && is_global_access && m.space != SPACE_LOCAL)
         d->c->interblock_dependent = true;
-    if (m.verb == MEM_LOAD && m.strong) d->c->may_spin = true;
+    if (m.verb == MEM_LOAD && m.strong)
+        d->c->may_spin = true, m.is_poll = is_global_access && decode_is_poll(d);
     if (m.verb == MEM_STORE && m.strong && is_global_access) d->c->updates_global = true;
     record_access_width(d, &m);
     u32 aux = decode_add_desc(d, &m);

@@ -203,6 +203,8 @@ struct mem_desc {
     u8 address32;        /* the address register has 32 bits */
     u8 strong;           /* volatile, relaxed, acquire, release: may communicate between blocks */
     u8 is_release;       /* .release, .acq_rel */
+    u8 is_acquire;       /* .acquire, .acq_rel */
+    u8 is_poll;          /* a strong load whose value decides whether a loop ends (poll_loads.c) */
     u8 is_cluster_scope; /* strong or release, but for threads of the block or cluster only */
     u8 atom;             /* enum atom_op */
     u8 type;             /* enum ptx_type of the element */

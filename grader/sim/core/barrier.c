@@ -159,31 +159,40 @@ static struct skip_summary summarize_skips(const struct exec *x, u32 id, u32 num
     return r;
 }
 
+/* Returns compute-sanitizer's word for where two threads diverge. */
+static const char *divergence_scope(u32 a, u32 b) { return a / 32 == b / 32 ? "warp" : "block"; }
+
 static void report_exit_after_skip(struct exec *x, const struct skip_summary *r,
                                    const struct exit_after_skip *exits) {
     const struct launch *l = x->worker->launch;
     char thread_text[64];
     describe_thread(l, exits->thread, thread_text, sizeof thread_text);
+    struct warp *saved = x->warp;
     x->warp = &x->block->warps[r->min_skips_thread / 32];
     core_fault(
-        x, SIM_FAULT_DIVERGENT_BARRIER, &l->ops[r->barrier_op], r->min_skips_thread % 32, 0,
-        "waits at a barrier that %u of the block's %u threads never reach: thread %s bypassed "
-        "it in line %u and exited in line %u",
-        exits->thread_count, l->nthreads, thread_text, source_location_line(l, exits->branch_op),
+        x, SIM_FAULT_DIVERGENT_THREADS, &l->ops[r->barrier_op], r->min_skips_thread % 32, 0,
+        "waits at a barrier that %u of the block's %u threads never reach (divergent threads in "
+        "%s): thread %s bypassed it in line %u and exited in line %u",
+        exits->thread_count, l->nthreads, divergence_scope(r->min_skips_thread, exits->thread),
+        thread_text, source_location_line(l, exits->branch_op),
         source_location_line(l, exits->exit_op));
+    x->warp = saved;
 }
 
 static void report_unequal_skips(struct exec *x, const struct skip_summary *r) {
     const struct launch *l = x->worker->launch;
     char thread_text[64];
     describe_thread(l, r->max_skips_thread, thread_text, sizeof thread_text);
+    struct warp *saved = x->warp;
     x->warp = &x->block->warps[r->min_skips_thread / 32];
-    core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, &l->ops[r->barrier_op], r->min_skips_thread % 32, 0,
-               "waits at a barrier that %u of the %u threads waiting there bypassed before, by the "
-               "branch in line %u (thread %s, for example): they and the others wait for "
-               "different executions of it",
-               r->max_skips_count, r->thread_count, source_location_line(l, r->max_skips_op),
-               thread_text);
+    core_fault(x, SIM_FAULT_DIVERGENT_THREADS, &l->ops[r->barrier_op], r->min_skips_thread % 32, 0,
+               "waits at a barrier that %u of the %u threads waiting there bypassed before "
+               "(divergent threads in %s), by the branch in line %u (thread %s, for example): they "
+               "and the others wait for different executions of it",
+               r->max_skips_count, r->thread_count,
+               divergence_scope(r->min_skips_thread, r->max_skips_thread),
+               source_location_line(l, r->max_skips_op), thread_text);
+    x->warp = saved;
 }
 
 /* Adds a note, not a fault: it may explain why a part of a result is missing. */
@@ -205,18 +214,16 @@ static void note_early_exit(struct exec *x, u32 id) {
     x->warp = saved;
 }
 
-/* Checks a complete barrier of all threads. Returns true, with a report, if some bypassed it and
- * others did not. */
-static bool check_unequal_skips(struct exec *x, u32 id) {
+/* Checks a complete barrier of all threads: reports if some bypassed it and others did not. */
+static void check_unequal_skips(struct exec *x, u32 id) {
     const struct block *b = x->block;
     for (u32 number = 1; number <= x->worker->launch->module->nnumbered_barriers; number++) {
         struct skip_summary r = summarize_skips(x, id, number);
         if (!r.has_waiters || !desc_of(x, &x->worker->launch->ops[r.barrier_op])->aligned) continue;
         if (b->exits_after_skip[number].skip_count > r.min_skips)
-            return report_exit_after_skip(x, &r, &b->exits_after_skip[number]), true;
-        if (r.max_skips > r.min_skips) return report_unequal_skips(x, &r), true;
+            report_exit_after_skip(x, &r, &b->exits_after_skip[number]);
+        else if (r.max_skips > r.min_skips) report_unequal_skips(x, &r);
     }
-    return false;
 }
 
 static void notify_race_callbacks(const struct launch *l, struct block *b, u32 id,
@@ -241,7 +248,7 @@ static void try_release_one(struct exec *x, u32 id) {
                         : waiting_warps == live_warps;
     if (!complete || (!waiting_warps && !b->expected_threads)) return;
     const struct launch *l = x->worker->launch;
-    if (block->skipped_barrier && !b->expected_threads && check_unequal_skips(x, id)) return;
+    if (block->skipped_barrier && !b->expected_threads) check_unequal_skips(x, id);
     if (l->race_callbacks) notify_race_callbacks(l, block, id, waiting_warps == live_warps);
     if (!b->expected_threads && block->exited_threads && !block->exit_reported)
         note_early_exit(x, id);
@@ -289,15 +296,15 @@ static u32 count_waiters_at(const struct exec *x, u32 id, u32 pc) {
     return n;
 }
 
-/* Returns false, with a report, if other threads wait for the same barrier elsewhere: threads of
- * this warp, which executes an aligned barrier as one; or of the block, if the barrier is for all
- * its threads. */
+/* Reports threads that wait for the same barrier elsewhere: threads of this warp, which executes an
+ * aligned barrier as one; or of the block, if the barrier is for all its threads. Returns false if
+ * hardware hangs. */
 static bool check_convergence(struct exec *x, struct warp_split *f, const struct op *o, u32 id,
                               u32 count) {
     const struct launch *l = x->worker->launch;
     const struct barrier *b = &x->block->barriers[id];
     char thread_text[64];
-    u32 pc = f->pc, thread;
+    u32 pc = f->pc, thread, own_thread = x->warp->index * 32 + (u32)__builtin_ctz(f->mask);
     if (!desc_of(x, o)->aligned) return true;
     int lane = find_diverged_lane(x->warp, f, id, &pc);
     if (lane >= 0) thread = x->warp->index * 32 + (u32)lane;
@@ -307,14 +314,16 @@ static bool check_convergence(struct exec *x, struct warp_split *f, const struct
     else pc = b->first_waiter_op, thread = b->first_waiter_thread;
     if (!desc_of(x, &l->ops[pc])->aligned) return true;
     describe_thread(l, thread, thread_text, sizeof thread_text);
-    core_fault(x, SIM_FAULT_DIVERGENT_BARRIER, o, (u32)__builtin_ctz(f->mask), id,
+    core_fault(x, lane >= 0 ? SIM_FAULT_DIVERGENT_BARRIER : SIM_FAULT_DIVERGENT_THREADS, o,
+               own_thread % 32, id,
                "waits at a barrier while %u of the block's %u threads wait at another barrier "
-               "instruction: thread %s in line %u%s",
-               count_waiters_at(x, id, pc), l->nthreads, thread_text, source_location_line(l, pc),
+               "instruction (divergent threads in %s): thread %s in line %u%s",
+               count_waiters_at(x, id, pc), l->nthreads, divergence_scope(own_thread, thread),
+               thread_text, source_location_line(l, pc),
                is_same_source_barrier(x, pc, f->pc)
                    ? ", a copy that the compiler made for another iteration of the loop"
                    : "");
-    return false;
+    return lane < 0;
 }
 
 /* Counts a bar.arrive. The lanes of a warp may arrive one after another; the warp counts when its

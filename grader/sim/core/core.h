@@ -80,6 +80,18 @@ struct exit_after_skip {
     u32 skip_count, branch_op, exit_op; /* of that thread */
 };
 
+/* What a warp has released and acquired, by the worker's logical clock: race/happens_before.c. */
+struct warp_order {
+    u32 fence_clock;   /* the last fence: accesses before it are released by a later strong store */
+    u32 acquire_clock; /* other blocks' accesses before it are ordered */
+    u32 pending_clock; /* …and will be ordered before it, once a fence follows what was observed */
+    /* Accesses before it are ordered on hardware, which needs no fence for that. */
+    u32 observed_clock;
+    u32 observed_op; /* what observed last: a strong load or an atomic */
+    /* Within the block: the sync epoch and the clock of the last fence of any scope. */
+    u32 block_fence_epoch, block_fence_clock;
+};
+
 struct warp {
     u32 index, live_lanes, nsplits;
     struct warp_split splits[32];
@@ -100,6 +112,10 @@ struct warp {
     bool at_sync_point;   /* its timeslice ended where blocks synchronize: core/clock_scheduler.c */
     u64 timeslice_start;  /* its warp_insns when the timeslice began */
     bool at_grid_barrier; /* a lane waits at the grid barrier: core/grid_barrier.c */
+    struct warp_order order;
+    /* Lanes for which a warp sync of the warp waits; those of them that went on to other work
+     * since, so that they don't count as exited: core/warp_sync.c. */
+    u32 awaited_lanes, diverted_lanes;
 };
 
 struct cluster; /* core/cluster.h */
@@ -131,10 +147,9 @@ struct block {
     /* the sync epoch in which the shadow was last needed; reads before it may be deferred */
     u32 recorded_epoch;
     u32 logical_clock, acquire_clock; /* for races in global memory: race/exec_global.c */
-    /* With the strict memory model: clock of the last fence; acquire_clock as it would be in the
-     * default model. */
-    u32 fence_clock, relaxed_acquire_clock;
-    struct race_shadow *race_shadow; /* of its worker */
+    struct warp_order order; /* joined from all warps at each barrier; its acquire_clock is above */
+    struct observed_blocks *observed_blocks; /* race/happens_before.c; NULL = none */
+    struct race_shadow *race_shadow;         /* of its worker */
     struct barrier barriers[BARRIERS_PER_BLOCK];
     /* Each of these is NULL until the block needs it. */
     struct async_copies *async_copies;   /* copies in flight: race/async.h */
@@ -364,7 +379,7 @@ struct launch {
     bool tracks_happens_before;  /* …in order, on one worker: race/happens_before.c */
     bool reverse_block_order;    /* sim_options.reverse_block_order */
     bool random_order;           /* …and blocks poll each other: choose the next one at random */
-    bool strict_order;           /* sim_options.strict_order */
+    bool ptx_order;              /* not sim_options.hardware_order */
     const struct race_callbacks *race_callbacks; /* NULL unless sanitize */
     /* log2 of a shadow cell's bytes: 2, or 0 in kernels with accesses of less than a word. */
     u32 global_shift, shared_shift;
@@ -414,6 +429,8 @@ void warp_sync_arrive(struct exec *x, struct warp_split *f, const struct op *o);
 /* Completes warp syncs whose lanes wait at different places, when no split of the warp can run.
  * Returns true if it completed one. */
 bool warp_sync_resolve(struct exec *x, struct warp *w);
+/* Returns the member mask with which a split waits at a warp sync. */
+u32 warp_sync_members(const struct exec *x, const struct warp *w, const struct warp_split *f);
 void call_enter(struct exec *x, struct warp_split *f, const struct op *o);
 void call_return(struct exec *x, struct warp_split *f);
 /* core/builtin.c: printf, malloc, free, assert of device code. `frame` is the caller's. */

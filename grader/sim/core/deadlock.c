@@ -63,12 +63,17 @@ void barrier_report_deadlock(struct exec *x) {
     const struct launch *l = x->worker->launch;
     struct wait_group block = find_waiters(b, SPLIT_AT_BARRIER),
                       lanes = find_waiters(b, SPLIT_AT_WARP_SYNC), other = {0};
-    char lanes_text[160], other_text[160], diverged_text[160];
+    char lanes_text[240], activity[96] = "for lanes of their own warp", other_text[160],
+                          diverged_text[160];
     struct wait_group *first = block.split ? &block : &lanes;
     x->warp = first->warp;
     x->active_mask = first->split->mask;
     if (block.split) other = find_other_barrier(b, block.split->barrier_id);
-    append_waiters(l, &lanes, "for lanes of their own warp", lanes_text, sizeof lanes_text);
+    if (lanes.split)
+        snprintf(activity, sizeof activity,
+                 "for lanes of their own warp (member mask 0x%08x, lanes 0x%08x are there)",
+                 warp_sync_members(x, lanes.warp, lanes.split), lanes.split->mask);
+    append_waiters(l, &lanes, activity, lanes_text, sizeof lanes_text);
     append_waiters(l, &other, "at a barrier with another number", other_text, sizeof other_text);
     struct wait_group diverged = find_diverged(x->warp, first->split);
     append_waiters(l, &diverged, "at another instruction", diverged_text, sizeof diverged_text);
@@ -80,7 +85,8 @@ void barrier_report_deadlock(struct exec *x) {
                    block.thread_count - other.thread_count, l->nthreads, other_text, lanes_text);
     else
         core_fault(x, SIM_FAULT_DEADLOCK, o, lane, 0,
-                   "waits forever for lanes of its own warp: some lanes of its member mask never "
-                   "arrive; %u threads of the block wait like this%s",
+                   "waits forever for lanes of its own warp: of its member mask 0x%08x only lanes "
+                   "0x%08x arrive; %u threads of the block wait like this%s",
+                   warp_sync_members(x, first->warp, first->split), first->split->mask,
                    lanes.thread_count, diverged_text);
 }

@@ -351,7 +351,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     cluster_set_dims(l);
     l->tracks_happens_before =
         l->tracks_global_races && (l->code->interblock_dependent || l->tracks_cluster_races);
-    l->strict_order = s->options.strict_order;
+    l->ptx_order = !s->options.hardware_order;
     l->reverse_block_order = s->options.reverse_block_order;
     l->random_order = l->reverse_block_order && l->code->polls_global;
     l->nworkers = count_workers(l);

@@ -129,7 +129,7 @@ u8 undef_load_origin(struct exec *x, const struct op *o, u32 lane, u64 address, 
     return x->worker->last_undef_origin;
 }
 
-u8 undef_shuffle_origin(struct exec *x, const struct op *o, u32 lane, u32 from) {
+u8 undef_shuffle_origin(struct exec *x, const struct op *o, u32 lane, u32 from, u32 members) {
     struct undef_report *report = first_in_block(x, o);
     u32 thread = x->warp->index * 32 + from;
     const char *reason = thread >= x->worker->launch->nthreads ? "which the block does not have"
@@ -137,7 +137,8 @@ u8 undef_shuffle_origin(struct exec *x, const struct op *o, u32 lane, u32 from) 
                                                                : "which has exited";
     if (!report) return x->worker->last_undef_origin;
     core_format_report(x, &report->report, SIM_FAULT_INACTIVE_LANE_SHUFFLE, o, lane, 0,
-                       "shuffles from lane %u, %s: the value is undefined", from, reason);
+                       "shuffles from lane %u, %s (member mask 0x%08x): the value is undefined",
+                       from, reason, members);
     publish_report(x->worker, report);
     return x->worker->last_undef_origin;
 }

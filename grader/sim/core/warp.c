@@ -25,6 +25,8 @@ static void count_segment(struct exec *x, struct warp *w, struct warp_split *f, 
     struct worker *k = x->worker;
     const struct sim_module *m = k->launch->module;
     u32 s = m->segment_of[pc], n = m->segments[s].insn_count;
+    if (__builtin_expect(w->awaited_lanes & f->mask, 0) && !m->segments[s].is_exit_path)
+        w->diverted_lanes |= w->awaited_lanes & f->mask;
     k->segment_runs[s]++;
     k->segment_lanes[s] += (u32)__builtin_popcount(f->mask);
     x->block->warp_insns += n;

@@ -26,6 +26,7 @@ void split_init(struct warp *w, u32 lanes, u32 pc) {
     w->fetched_ticket = w->at_grid_barrier = w->at_sync_point = false, w->timeslice_start = 0;
     memset(w->bar_arrived_lanes, 0, sizeof w->bar_arrived_lanes);
     w->cluster_arrived_lanes = w->cluster_released_lanes = w->fenced_lanes = 0;
+    w->awaited_lanes = w->diverted_lanes = 0;
 }
 
 static void reconverge_splits(struct warp *w, bool adversarial) {

@@ -15,6 +15,7 @@ struct warp_exchange {
     u64 result[32];
     u32 predicate;             /* the predicate result, by lane */
     u32 inactive_source_lanes; /* lanes that shuffle from a lane that does not take part */
+    u32 members;               /* the member mask */
     /* Undefined bits of a and of the result; lanes whose b or c, or whose predicate result, is
      * undefined: core/undef.h */
     u64 undef[32], result_undef[32];
@@ -181,7 +182,7 @@ static void propagate_undef(const struct warp_sync_desc *d, struct warp_exchange
  * something. */
 static void mark_inactive_sources(struct exec *x, const struct op *o, struct warp_exchange *e) {
     u32 lane = (u32)__builtin_ctz(e->inactive_source_lanes);
-    e->origin = undef_shuffle_origin(x, o, lane, e->source_lane[lane]);
+    e->origin = undef_shuffle_origin(x, o, lane, e->source_lane[lane], e->members);
     for (u32 m = e->inactive_source_lanes; m; m &= m - 1) e->result_undef[__builtin_ctz(m)] = ~0ull;
 }
 
@@ -250,13 +251,47 @@ static u32 same_members(const struct exec *x, const struct warp *w, const struct
 static bool check_member_mask(struct exec *x, const struct op *o, u32 lanes, u32 members) {
     if (lanes & ~members) {
         core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)__builtin_ctz(lanes & ~members), members,
-                   "is not in the member mask 0x%08x that it passes", members);
+                   "is not in the member mask 0x%08x that it passes (lanes 0x%08x are there)",
+                   members, lanes);
         return false;
     }
     return true;
 }
 
 /* ---- lanes that wait at different places ---- */
+
+u32 warp_sync_members(const struct exec *x, const struct warp *w, const struct warp_split *f) {
+    u32 members;
+    same_members(x, w, f, (u32)__builtin_ctz(f->mask), &members);
+    return members;
+}
+
+/* Finds the lanes that some split of the warp waits for. */
+static void update_awaited_lanes(const struct exec *x, struct warp *w) {
+    w->awaited_lanes = 0;
+    for (u32 i = 0; i < w->nsplits; i++)
+        if (w->splits[i].state == SPLIT_AT_WARP_SYNC)
+            w->awaited_lanes |=
+                warp_sync_members(x, w, &w->splits[i]) & w->live_lanes & ~w->splits[i].mask;
+    w->diverted_lanes &= w->awaited_lanes;
+}
+
+/* Reports members that did other work while these lanes waited for them, and then exited: a thread
+ * that has not exited must execute the sync that names it (Programming Guide, "Warp Vote
+ * Functions"). Had they gone straight to their exit, they would count as exited. */
+static void check_diverted_members(struct exec *x, const struct op *o, u32 lanes, u32 members) {
+    static const char *const names[] = {
+        [WARP_SYNC_SHFL] = "shuffles", [WARP_SYNC_VOTE] = "votes",
+        [WARP_SYNC_MATCH] = "matches", [WARP_SYNC_BARRIER] = "waits at __syncwarp()",
+        [WARP_SYNC_REDUX] = "reduces", [WARP_SYNC_ELECT] = "elects"};
+    struct warp *w = x->warp;
+    u32 missing = w->diverted_lanes & members & ~lanes & ~w->live_lanes;
+    if (!missing || !x->sanitize) return;
+    core_fault(x, SIM_FAULT_MEMBER_MASK, o, (u32)__builtin_ctz(lanes), members,
+               "%s with member mask 0x%08x, but only lanes 0x%08x are there (divergent threads in "
+               "warp): lane %u took another branch and exited without it",
+               names[desc_of(x, o)->kind], members, lanes, (u32)__builtin_ctz(missing));
+}
 
 static bool is_same_sync(const struct exec *x, const struct warp_split *a,
                          const struct warp_split *b) {
@@ -278,6 +313,8 @@ static bool try_complete(struct exec *x, struct warp *w, struct warp_split *firs
         lanes |= f->mask;
     }
     if ((members & w->live_lanes) & ~lanes) return false;
+    if (w->diverted_lanes) check_diverted_members(x, op_of(x, first), lanes, members);
+    e.members = members;
     for (u32 i = 0; i < n; i++) gather_operands(x, w, group[i], &e, group[i]->mask);
     compute_result(x, op_of(x, first), &e, lanes);
     for (u32 i = 0; i < n; i++) {
@@ -286,6 +323,7 @@ static bool try_complete(struct exec *x, struct warp *w, struct warp_split *firs
         group[i]->reconverged = 1;
         group[i]->pc++;
     }
+    update_awaited_lanes(x, w);
     return true;
 }
 
@@ -298,10 +336,11 @@ void warp_sync_arrive(struct exec *x, struct warp_split *f, const struct op *o) 
     if (x->faulted || !check_member_mask(x, o, lanes, members)) return;
     if ((members & w->live_lanes) != lanes) {
         f->state = SPLIT_AT_WARP_SYNC;
-        try_complete(x, w, f); /* at once: other lanes of the warp may spin until these proceed */
+        /* at once: other lanes of the warp may spin until these proceed */
+        if (!try_complete(x, w, f)) update_awaited_lanes(x, w);
         return;
     }
-    struct warp_exchange e = {.a = {0}};
+    struct warp_exchange e = {.members = members};
     gather_operands(x, w, f, &e, lanes);
     compute_result(x, o, &e, lanes);
     scatter_results(x, w, f, &e, lanes);

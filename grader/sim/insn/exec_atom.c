@@ -145,12 +145,13 @@ static void update_lane(struct exec *x, const struct mem_desc *d, void *p, u32 l
 
 /* An atomic whose result is used may order later accesses, depending on the value it found and on
  * whether it changed it. */
-static void update_lane_ordered(struct exec *x, const struct mem_desc *d, void *p, u32 lane,
-                                u64 address, bool concurrent) {
+static void update_lane_ordered(struct exec *x, const struct op *o, void *p, u32 lane, u64 address,
+                                bool concurrent) {
+    const struct mem_desc *d = &x->mems[o->aux];
     u8 old_value[16];
     memcpy(old_value, p, d->width);
     update_lane(x, d, p, lane, concurrent, true);
-    race_hb_atom(x, d, address, memcmp(old_value, p, d->width) != 0);
+    race_hb_atom(x, o, lane, address, memcmp(old_value, p, d->width) != 0);
 }
 
 /* Updates words that are already checked and that no other worker accesses, as most atomics do.
@@ -210,7 +211,7 @@ static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc
                                 : ISAFN(lane_may_access_shared)(x, o, d, l, ea[l]);
         if (!allowed) continue;
         void *p = memory + (ea[l] - first);
-        if (is_ordering) update_lane_ordered(x, d, p, l, ea[l], concurrent);
+        if (is_ordering) update_lane_ordered(x, o, p, l, ea[l], concurrent);
         else update_lane(x, d, p, l, concurrent, global);
     }
 }

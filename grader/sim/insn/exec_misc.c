@@ -7,6 +7,7 @@
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/race/proxy.h"
 #include "grader/sim/race/race.h"
+#include "grader/sim/race/vector_clock.h"
 
 #include <string.h>
 
@@ -36,9 +37,27 @@ void ISAFN(op_isspacep)(struct exec *x, const struct op *o, u32 mask) {
     *D = (*D & ~mask) | (bits & mask);
 }
 
+/* Returns the lanes that find themselves alone with each other: half of those that execute together
+ * in divergent code, where nothing promises that they stay together; 0 unless asked for. */
+static u32 active_mask_half(const struct exec *x, u32 mask) {
+    const struct launch *l = x->worker->launch;
+    u32 half = mask, count = (u32)__builtin_popcount(mask);
+    if (!(l->sim->options.split_active_masks || l->adversarial_schedule) || count < 2 ||
+        mask == x->warp->live_lanes)
+        return 0;
+    for (u32 i = 0; i < count / 2; i++) half &= half - 1;
+    return half;
+}
+
 void ISAFN(op_activemask)(struct exec *x, const struct op *o, u32 mask) {
-    u32 *D = operand_at(x, o->dst), active = mask;
-    STORE_LANES(D, mask, active);
+    u32 *D = operand_at(x, o->dst), half = active_mask_half(x, mask);
+    FOR_ACTIVE_LANES(mask) D[l] = half >> l & 1 ? half : mask & ~half;
+    if (!half) return;
+    core_fault(x, SIM_NOTE_ACTIVE_MASK, o, (u32)__builtin_ctz(mask), mask,
+               "calls __activemask() in divergent code: lanes 0x%08x got 0x%08x here, and lanes "
+               "0x%08x the rest, as may happen on a GPU. It is no vote: name the lanes by "
+               "__ballot_sync() before the branch",
+               half, half, mask & ~half);
 }
 
 /* Clocks count the instructions that this warp has executed: deterministic and monotonic. imm:
@@ -58,6 +77,7 @@ void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
  * turn, so memory is always in order. */
 static void fence(struct exec *x, const struct op *o, u32 mask) {
     x->warp->fenced_lanes |= mask;
+    if (x->sanitize && o->imm != FENCE_PROXY_ASYNC) race_block_fence(x);
     if (x->tracks_happens_before && o->imm == FENCE_GPU_SCOPE) race_hb_fence(x);
     if (x->sanitize && o->imm == FENCE_PROXY_ASYNC) race_proxy_fence(x, mask);
 }

@@ -130,6 +130,8 @@ static void report_shared_race(struct exec *x, const struct mem_access *t, u32 l
                               any_lane ? -1 : (int)thread % 32,
                               true,
                               race_access_kind(past_verb)};
+    bool is_same_warp = thread / 32 == x->warp->index && !is_own_thread && kind != EPOCH_WARPS &&
+                        kind != EPOCH_ATOMIC_WARPS && kind != EPOCH_WRITE_THEN_ATOMIC;
     char actor[64] = "other threads", name[32], location[128], other_text[160];
     describe_thread(l, thread, name, sizeof name);
     if (!is_own_thread)
@@ -139,17 +141,17 @@ static void report_shared_race(struct exec *x, const struct mem_access *t, u32 l
     else race_describe_many(x, &w, actor, past_verb, other_text, sizeof other_text);
     describe_shared_element(l, offset, x->mems[t->o->aux].width, location, sizeof location);
     atomic_store(&x->worker->launch->has_shared_race, true);
-    core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset,
-               "%s %s, which %s, with no barrier between",
+    core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s %s, which %s, with no %s between",
                t->kind == RACE_WRITE ? "writes"
                : t->kind == RACE_RED ? "updates"
                                      : "reads",
-               location, other_text);
+               location, other_text, is_same_warp ? "barrier or __syncwarp()" : "barrier");
 }
 
-/* Returns true if the epoch's thread is an active lane of this warp: it runs in lockstep. */
-static bool in_lockstep(const struct exec *x, u32 epoch) {
+/* Returns true if the epoch's thread is another active lane of this warp: it runs in lockstep. */
+static bool in_lockstep(const struct exec *x, u32 lane, u32 epoch) {
     u32 thread = race_epoch_thread(epoch);
+    if (thread == x->warp->index * 32 + lane) return false;
     if (epoch_kind(epoch) == EPOCH_ATOMIC_WARPS) return false; /* It stands for other warps, too. */
     return thread / 32 == x->warp->index && (x->active_mask >> thread % 32 & 1);
 }
@@ -178,7 +180,7 @@ static void check_shared_cell(struct exec *x, const struct mem_access *t, u32 la
         current = race_shared_epoch(x, lane);
     bool read = t->kind == RACE_READ || t->kind == RACE_STRONG_LOAD ||
                 t->kind == RACE_READ_REVALIDATED,
-         strong = t->kind == RACE_RED || (t->kind == RACE_STRONG_LOAD && !in_lockstep(x, *w));
+         strong = t->kind == RACE_RED || (t->kind == RACE_STRONG_LOAD && !in_lockstep(x, lane, *w));
     bool after_write =
              races_with(x, lane, *w, current, v) && !(strong && is_atomic_epoch(*w, current)),
          after_read = !read && races_with(x, lane, *r, current, v);
@@ -214,7 +216,7 @@ static bool observes_release(const struct exec *x, const struct mem_access *t,
         u32 w = x->block->write_epochs[(t->base + (u64)(s64)t->lane_offset[l]) >> shift];
         if (is_atomic_epoch(w, race_shared_epoch(x, l)) &&
             races_with(x, l, w, race_shared_epoch(x, l), v) &&
-            (include_lockstep || !in_lockstep(x, w)))
+            (include_lockstep || !in_lockstep(x, l, w)))
             return true;
     }
     return false;
@@ -440,16 +442,17 @@ static __attribute__((noinline)) void check_shared_access(struct exec *x, const 
     race_cluster_access(x, x->block, o, l, t->base + (u64)(s64)t->lane_offset[l], t->span, t->kind);
     if (x->block->proxy && (t->kind == RACE_WRITE || t->kind == RACE_RED || is_atom)) {
         bool async = x->mems[o->aux].is_bulk ||
-                     (x->mems[o->aux].is_cp_async && !x->worker->launch->strict_order);
+                     (x->mems[o->aux].is_cp_async && !x->worker->launch->ptx_order);
         FOR_ACTIVE_LANES(t->mask)
         race_proxy_write(x, o, l, t->base + (u64)(s64)t->lane_offset[l], t->span, async);
     }
+    if (x->mems[o->aux].is_release) race_block_fence(x);
     require_epochs(x);
     if (is_atom) u.kind = RACE_RED;
     u32 by_warp[32];
     struct observed_epochs v = observed_epochs_of(x, by_warp);
     if (acquires && observes_release(x, &u, is_atom, v)) {
-        race_acquire(x->block, x->warp, x->worker->launch);
+        race_acquire_by(x, o);
         v = observed_epochs_of(x, by_warp);
     }
     if (!by_words) check_shared_lanes(x, &u, 0, t->span, v);

@@ -308,5 +308,12 @@ void race_cluster_access(struct exec *x, struct block *target, const struct op *
 /* happens_before.c: checks an access; an atomic of one lane whose result is used; a fence at the
  * scope of the GPU or wider. */
 void race_hb_access(struct exec *x, const struct mem_access *t);
-void race_hb_atom(struct exec *x, const struct mem_desc *d, u64 address, bool changed);
+void race_hb_atom(struct exec *x, const struct op *o, u32 lane, u64 address, bool changed);
 void race_hb_fence(struct exec *x);
+/* At a block's start and end. */
+void race_hb_start(struct block *b);
+void race_hb_free(struct block *b);
+/* A barrier of the block: what its warps released and acquired counts for all. Some of its threads
+ * synchronized with the warp: the same for that warp. */
+void race_hb_join_block(struct block *b);
+void race_hb_join_warp(struct block *b, struct warp *w);

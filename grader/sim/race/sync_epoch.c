@@ -32,6 +32,7 @@ u32 race_advance_clock(struct block *b) {
 static void mark_block_synced(struct block *b) {
     b->block_sync_epoch = b->sync_epoch;
     b->logical_clock = race_advance_clock(b);
+    race_hb_join_block(b);
     for (u32 i = 0; b->vector_clocks && i < b->nwarps; i++)
         b->warps[i].warp_sync_epoch = b->warps[i].sync_epoch;
 }
@@ -74,7 +75,7 @@ static void restart_warp_epochs(struct block *b, const struct launch *l) {
 
 static void next_warp_sync_epoch(struct block *b, struct warp *w, u32 lanes, bool is_fence,
                                  const struct launch *l) {
-    if (l->strict_order && !is_fence) return;
+    if (l->ptx_order && !is_fence) return;
     bool is_partial = w->live_lanes & ~lanes;
     race_proxy_sync(b);
     if (is_partial) flush_block_reads(b);
@@ -84,7 +85,7 @@ static void next_warp_sync_epoch(struct block *b, struct warp *w, u32 lanes, boo
 }
 
 static void start_block(struct block *b, const struct launch *l) {
-    b->fence_clock = b->relaxed_acquire_clock = 0;
+    race_hb_start(b);
     race_async_start(b);
     race_wgmma_start(b);
     race_proxy_start(b, l);
@@ -99,6 +100,7 @@ static void end_block(struct block *b) {
     race_proxy_free(b);
     race_warpgroup_free(b);
     race_vector_clocks_free(b);
+    race_hb_free(b);
 }
 
 const struct race_callbacks race_callbacks = {.on_block_sync = race_next_sync_epoch,

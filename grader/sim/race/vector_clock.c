@@ -24,6 +24,7 @@ void race_vector_clocks_reset(struct block *b) {
     struct vector_clocks *o = b->vector_clocks;
     if (!o) return;
     memset(o->warp_clock, 0, sizeof o->warp_clock);
+    memset(o->pending_clock, 0, sizeof o->pending_clock);
     memset(o->named_barrier_clock, 0, sizeof o->named_barrier_clock);
     memset(o->mbarrier_arrival_clock, 0, sizeof o->mbarrier_arrival_clock);
     memset(o->mbarrier_phase_clock, 0, sizeof o->mbarrier_phase_clock);
@@ -52,13 +53,45 @@ static void release_clock(struct vector_clock *at, const struct block *b, u32 wa
     at->logical_clock[warp] = b->race_shadow->logical_clock;
 }
 
-void race_acquire(struct block *b, const struct warp *w, const struct launch *l) {
+void race_acquire(struct block *b, struct warp *w, const struct launch *l) {
     struct vector_clock *observed = &vector_clocks_of(b)->warp_clock[w->index];
     race_next_partial_epoch(b, l);
     for (u32 i = 0; i < 32; i++)
         observed->sync_epoch[i] = b->sync_epoch,
         observed->logical_clock[i] = b->race_shadow->logical_clock;
     race_intra_warp_reset(b->race_shadow, w->index);
+    race_hb_join_warp(b, w);
+}
+
+/* ---- fences within the block ---- */
+
+void race_acquire_by(struct exec *x, const struct op *o) {
+    struct block *b = x->block;
+    struct warp *w = x->warp;
+    const struct launch *l = x->worker->launch;
+    if (!l->ptx_order) return race_acquire(b, w, l);
+    struct vector_clock *pending = &vector_clocks_of(b)->pending_clock[w->index], fenced;
+    memset(&fenced, 0, sizeof fenced);
+    for (u32 i = 0; i < b->nwarps; i++)
+        fenced.sync_epoch[i] = b->warps[i].order.block_fence_epoch,
+        fenced.logical_clock[i] = b->warps[i].order.block_fence_clock;
+    join_clock(pending, &fenced);
+    race_intra_warp_reset(b->race_shadow, w->index);
+    if (x->mems[o->aux].is_acquire || x->mems[o->aux].verb == MEM_ATOM)
+        join_clock(&b->vector_clocks->warp_clock[w->index], pending);
+}
+
+void race_block_fence(struct exec *x) {
+    struct block *b = x->block;
+    struct warp *w = x->warp;
+    const struct launch *l = x->worker->launch;
+    if (!l->race_callbacks || !l->ptx_order) return;
+    if (b->vector_clocks)
+        join_clock(&b->vector_clocks->warp_clock[w->index],
+                   &b->vector_clocks->pending_clock[w->index]);
+    race_next_partial_epoch(b, l);
+    w->order.block_fence_epoch = b->sync_epoch;
+    w->order.block_fence_clock = b->race_shadow->logical_clock;
 }
 
 /* ---- named barriers ---- */
@@ -79,6 +112,7 @@ void race_barrier_release(struct block *b, u32 barrier, u32 warps, const struct 
         u32 w = (u32)__builtin_ctz(m);
         join_clock(&o->warp_clock[w], &merged);
         race_intra_warp_reset(b->race_shadow, w);
+        race_hb_join_warp(b, &b->warps[w]);
     }
     o->named_barrier_clock[barrier] = (struct vector_clock){0};
 }
@@ -114,6 +148,7 @@ void race_mbarrier_acquire(struct exec *x, u32 offset) {
     struct vector_clocks *o = vector_clocks_of(x->block);
     join_clock(&o->warp_clock[x->warp->index], &o->mbarrier_phase_clock[mbarrier_slot(offset)]);
     race_intra_warp_reset(x->worker->race_shadow, x->warp->index);
+    race_hb_join_warp(x->block, x->warp);
 }
 
 /* ---- lanes of a warp ---- */

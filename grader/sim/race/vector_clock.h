@@ -12,6 +12,8 @@ enum { MBARRIER_CLOCK_SLOTS = 32 };
 
 struct vector_clocks {
     struct vector_clock warp_clock[32]; /* by warp: what it has observed */
+    /* …and what its next fence orders (race_acquire_by). */
+    struct vector_clock pending_clock[32];
     /* The joined clocks of the warps that arrived by bar.arrive. */
     struct vector_clock named_barrier_clock[BARRIERS_PER_BLOCK];
     /* Of mbarriers, by slot: all arrivals so far; those up to the end of the last phase. */
@@ -26,7 +28,14 @@ struct vector_clocks {
 void race_vector_clocks_reset(struct block *b);
 void race_vector_clocks_free(struct block *b);
 /* Orders all that was done in the block before what the warp does from now on. */
-void race_acquire(struct block *b, const struct warp *w, const struct launch *l);
+void race_acquire(struct block *b, struct warp *w, const struct launch *l);
+/* The op has observed an atomic or a strong store of another thread of the block. With PTX's memory
+ * model, that orders what the other warps did before their last fences, once this warp executes one
+ * itself; .acquire does so at once, and so does an atomic, as a block's SM keeps that order. With
+ * the hardware's, it orders everything. */
+void race_acquire_by(struct exec *x, const struct op *o);
+/* The warp executes a fence of any scope, or a .release operation. */
+void race_block_fence(struct exec *x);
 /* For an mbarrier in the block's own memory: a lane initializes it, which counts as a plain store;
  * a warp arrives; its phase completes; a warp has seen that. */
 void race_mbarrier_init(struct exec *x, const struct op *o, u32 lane, u32 offset);

@@ -34,7 +34,7 @@ __global__ void shuffled(int *out) { // the first eight lanes meet alone
     __shared__ int s[32];
     int t = threadIdx.x, v = 0;
     s[t] = t;
-    if (t < 8) v = __shfl_sync(0xff, t, 0);
+    if (t < 8) v = __shfl_sync(0xff, t, 0), __syncwarp(0xff);
     out[t] = v + s[t < 8 ? (t ^ 4) & 7 | (t & 8) : t];
     if (t < 8) out[32 + t] = s[t + 8];
 }

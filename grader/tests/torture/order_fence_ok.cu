@@ -1,4 +1,3 @@
-// run: --memory-model strict
 // nvcc: -std=c++17
 // The same with fences where they belong, by name or in an atomic; nothing is reported.
 #include "../programs/check.h"
@@ -39,6 +38,7 @@ __global__ void flag(int *data, volatile int *ready) {
         *ready = 1;
     } else if (blockIdx.x == 1 && threadIdx.x == 0) {
         while (!*ready) {}
+        __threadfence();
         data[1] = *data;
     }
 }

@@ -1,5 +1,4 @@
 // A shuffle makes lanes meet; it does not order what they did in memory: __syncwarp does.
-// run: --memory-model strict
 #include "../programs/check.h"
 
 __global__ void exchange(int *out) {

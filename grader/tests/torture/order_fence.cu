@@ -1,4 +1,3 @@
-// run: --memory-model strict
 // A missing __threadfence(): data that another block is told of by a counter or a flag, in no order with it.
 #include "../programs/check.h"
 
