@@ -423,8 +423,9 @@ static void explain_fault(const struct control_outcome *recording, struct case_r
 static void prepend_second_call_note(struct case_run *out) {
     struct buf text = {0};
     buf_puts(&text, "The first call was correct, the second one was not. It found device variables "
-                    "as the first call left them, and blocks that see each other's writes ran in "
-                    "reverse order.\n");
+                    "as the first call left them, blocks that see each other's writes ran in "
+                    "reverse order, and __activemask() found half of the lanes in divergent "
+                    "code.\n");
     buf_add(&text, out->message.data, out->message.size);
     buf_free(&out->message);
     out->message = text;

@@ -3,8 +3,11 @@
  *
  * A poll may find an old value, since the program looks at it and may look again. Any other strong
  * load of data that another block wrote relies on the order in which that block wrote, so
- * race/happens_before.c requires fences for it. The search follows the value through registers; to
- * the end of a loop around the load, also through shared memory as a whole. It ignores where in the
+ * race/happens_before.c requires fences for it. So does a load whose value only decides branches
+ * that an earlier load of the same loop decides, too: a flag, then its data, tested together.
+ *
+ * The search follows a value through registers; if it decides no branch there, but perhaps the end
+ * of a loop around the load, also through shared memory as a whole. It ignores where in the
  * function a register has the value, so in doubt a load is a poll. */
 #include "grader/sim/code/decode.h"
 
@@ -59,36 +62,9 @@ static bool propagate(struct poll_search *s, const struct ptx_insn *in) {
     return (writes && mark_operand(s, &in->operands[0])) || is_store;
 }
 
-/* Returns the target of a branch to a label; UINT32_MAX if the instruction is none. */
-static u32 branch_target(const struct ptx_insn *in) {
-    if (strncmp(in->opcode, "bra", 3) != 0) return UINT32_MAX;
-    for (unsigned k = 0; k < in->noperands; k++)
-        if (in->operands[k].kind == PTX_OP_LABEL) return (u32)in->operands[k].target;
-    return UINT32_MAX;
-}
-
-static bool decides_any_branch(const struct poll_search *s) {
-    for (u32 i = 0; i < s->f->ninsns; i++)
-        if (branch_target(&s->f->insns[i]) != UINT32_MAX && s->f->insns[i].guard >= 0 &&
-            decode_has_bit(s->derived, s->f->insns[i].guard))
-            return true;
-    return false;
-}
-
-/* Returns true if a branch out of the loop [first, last] depends on the value. */
-static bool decides_loop(const struct poll_search *s, u32 first, u32 last) {
-    for (u32 i = first; i <= last; i++) {
-        const struct ptx_insn *in = &s->f->insns[i];
-        u32 target = branch_target(in);
-        bool leaves = i == last || !strncmp(in->opcode, "ret", 3) ||
-                      !strncmp(in->opcode, "exit", 4) ||
-                      (target != UINT32_MAX && (target < first || target > last));
-        if (leaves && in->guard >= 0 && decode_has_bit(s->derived, in->guard)) return true;
-    }
-    return false;
-}
-
-static void mark_derived(struct poll_search *s, u32 load) {
+static void mark_derived(struct poll_search *s, u32 load, bool follows_shared_memory) {
+    memset(s->derived, 0, (s->f->nregs / 64 + 1) * sizeof *s->derived);
+    s->follows_shared_memory = follows_shared_memory, s->in_shared_memory = false;
     mark_operand(s, &s->f->insns[load].operands[0]);
     for (bool changed = true; changed;) {
         changed = false;
@@ -96,25 +72,85 @@ static void mark_derived(struct poll_search *s, u32 load) {
     }
 }
 
-static bool is_poll(struct poll_search *s, u32 load) {
-    const struct ptx_func *f = s->f;
-    mark_derived(s, load);
-    if (decides_any_branch(s)) return true;
-    s->follows_shared_memory = true;
-    mark_derived(s, load);
-    for (u32 i = load; i < f->ninsns; i++)
-        if (branch_target(&f->insns[i]) <= load &&
-            decides_loop(s, branch_target(&f->insns[i]), i))
-            return true;
+/* ---- branches and loops ---- */
+
+/* Returns the target of a branch to a label; UINT32_MAX if the instruction is none. */
+static u32 branch_target(const struct ptx_insn *in) {
+    if (strncmp(in->opcode, "bra", 3) != 0) return UINT32_MAX;
+    for (unsigned k = 0; k < in->noperands; k++)
+        if (in->operands[k].kind == PTX_OP_LABEL) return in->operands[k].target;
+    return UINT32_MAX;
+}
+
+static bool is_decided(const struct poll_search *s, u32 branch) {
+    const struct ptx_insn *in = &s->f->insns[branch];
+    return branch_target(in) != UINT32_MAX && in->guard >= 0 &&
+           decode_has_bit(s->derived, in->guard);
+}
+
+/* Returns true if a branch out of a loop around the load depends on the value. */
+static bool decides_loop(const struct poll_search *s, u32 load) {
+    for (u32 last = load; last < s->f->ninsns; last++) {
+        u32 first = branch_target(&s->f->insns[last]);
+        for (u32 i = first; first <= load && i <= last; i++) {
+            u32 target = branch_target(&s->f->insns[i]);
+            if (is_decided(s, i) && (i == last || target < first || target > last)) return true;
+        }
+    }
     return false;
 }
 
+/* Returns true if a loop has both loads. */
+static bool share_loop(const struct ptx_func *f, u32 earlier, u32 load) {
+    for (u32 i = load; i < f->ninsns; i++)
+        if (branch_target(&f->insns[i]) <= earlier) return true;
+    return false;
+}
+
+static bool is_strong_global_load(const struct ptx_insn *in) {
+    return decode_is_global_poll(in) && !strncmp(in->opcode, "ld.", 3);
+}
+
+static bool have_same_address(const struct ptx_insn *a, const struct ptx_insn *b) {
+    const struct ptx_operand *p = &a->operands[1], *q = &b->operands[1];
+    return p->reg == q->reg && p->var == q->var && p->offset == q->offset;
+}
+
+/* Removes from `decided` (a byte for each instruction) the branches that the earlier load decides.
+ */
+static void remove_decided(struct poll_search *s, u32 earlier, u8 *decided) {
+    mark_derived(s, earlier, false);
+    for (u32 i = 0; i < s->f->ninsns; i++)
+        if (is_decided(s, i)) decided[i] = 0;
+}
+
+static bool is_poll(struct poll_search *s, u32 load, u8 *decided) {
+    const struct ptx_func *f = s->f;
+    bool any = false;
+    mark_derived(s, load, false);
+    for (u32 i = 0; i < f->ninsns; i++) any |= decided[i] = is_decided(s, i);
+    if (!any) {
+        mark_derived(s, load, true);
+        return decides_loop(s, load);
+    }
+    for (u32 i = 0; i < load; i++)
+        if (is_strong_global_load(&f->insns[i]) && share_loop(f, i, load) &&
+            !have_same_address(&f->insns[i], &f->insns[load]))
+            remove_decided(s, i, decided);
+    return memchr(decided, 1, f->ninsns) != NULL;
+}
+
 bool decode_is_poll(struct decoder *d) {
-    enum { MAX_INSNS = 1 << 16 }; /* each load costs a few scans of the function */
-    struct poll_search s = {.f = d->f};
-    if (!d->f->is_entry || d->f->ninsns > MAX_INSNS) return true; /* the caller may have the loop */
-    s.derived = xcalloc(d->f->nregs / 64 + 1, sizeof *s.derived);
-    bool result = is_poll(&s, (u32)(d->insn - d->f->insns));
-    free(s.derived);
+    /* Each load costs a few scans of the function for itself and for each load before it. */
+    enum { MAX_INSNS = 1 << 15, MAX_LOADS = 32 };
+    const struct ptx_func *f = d->f;
+    u32 nloads = 0;
+    for (u32 i = 0; i < f->ninsns; i++) nloads += is_strong_global_load(&f->insns[i]);
+    if (!f->is_entry || f->ninsns > MAX_INSNS || nloads > MAX_LOADS)
+        return true; /* The loop may be the caller's, or the search too long. */
+    struct poll_search s = {.f = f, .derived = xcalloc(f->nregs / 64 + 1, sizeof *s.derived)};
+    u8 *decided = xcalloc(f->ninsns + 1, 1);
+    bool result = is_poll(&s, (u32)(d->insn - f->insns), decided);
+    free(s.derived), free(decided);
     return result;
 }

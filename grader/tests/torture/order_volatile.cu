@@ -81,6 +81,23 @@ __global__ void by_warps(int *out) { // the same between warps of a block
     }
 }
 
+__global__ void together(volatile unsigned *what, volatile unsigned *sum, unsigned *out) { // look-back that tests flag and sum at once
+    if (threadIdx.x) return;
+    unsigned before = 0;
+    for (int b = blockIdx.x - 1; b >= 0; b--) {
+        unsigned long long found;
+        do {
+            unsigned w = what[b];
+            found = (unsigned long long)w << 32 | sum[b]; // reported
+        } while (!found);
+        before += (unsigned)found;
+        if (found >> 32 == 2) break;
+    }
+    sum[blockIdx.x] = before + 1;
+    what[blockIdx.x] = 2;
+    out[blockIdx.x] = before;
+}
+
 int main() {
     int *p;
     CHECK(cudaMalloc(&p, 4096));
@@ -91,6 +108,7 @@ int main() {
     plain_flag<<<2, 32>>>(p + 30, p + 31, p + 32);
     chain<<<4, 32>>>(p + 40, p + 50, p + 100);
     by_warps<<<1, 64>>>(p + 60);
+    together<<<4, 32>>>((unsigned *)p + 300, (unsigned *)p + 310, (unsigned *)p + 320);
     SHOW(cudaDeviceSynchronize());
     return 0;
 }

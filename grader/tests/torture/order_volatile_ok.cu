@@ -87,6 +87,25 @@ __global__ void by_warps(int *out) {
     }
 }
 
+__global__ void together(volatile unsigned *what, volatile unsigned *sum, unsigned *out) { // look-back that tests flag and sum at once
+    if (threadIdx.x) return;
+    unsigned before = 0;
+    for (int b = blockIdx.x - 1; b >= 0; b--) {
+        unsigned long long found;
+        do {
+            unsigned w = what[b];
+            __threadfence();
+            found = (unsigned long long)w << 32 | sum[b];
+        } while (!found);
+        before += (unsigned)found;
+        if (found >> 32 == 2) break;
+    }
+    sum[blockIdx.x] = before + 1;
+    __threadfence();
+    what[blockIdx.x] = 2;
+    out[blockIdx.x] = before;
+}
+
 int main() {
     int *p;
     CHECK(cudaMalloc(&p, 4096));
@@ -97,6 +116,7 @@ int main() {
     last_block<<<4, 32>>>(p + 300, p + 310, p + 320);
     stop_early<<<4, 32>>>(p + 330, p + 331, p + 340);
     by_warps<<<1, 64>>>(p + 60);
+    together<<<4, 32>>>((unsigned *)p + 400, (unsigned *)p + 410, (unsigned *)p + 420);
     SHOW(cudaDeviceSynchronize());
     return 0;
 }
