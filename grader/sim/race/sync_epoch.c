@@ -29,10 +29,10 @@ u32 race_advance_clock(struct block *b) {
 }
 
 /* Orders all that was done so far before all that follows, for all threads of the block. */
-static void mark_block_synced(struct block *b) {
+static void mark_block_synced(struct block *b, const struct launch *l) {
     b->block_sync_epoch = b->sync_epoch;
     b->logical_clock = race_advance_clock(b);
-    race_hb_join_block(b);
+    if (l->tracks_happens_before) race_hb_join_block(b);
     for (u32 i = 0; b->vector_clocks && i < b->nwarps; i++)
         b->warps[i].warp_sync_epoch = b->warps[i].sync_epoch;
 }
@@ -49,7 +49,7 @@ void race_next_sync_epoch(struct block *b, const struct launch *l) {
     race_proxy_sync(b);
     discard_deferred_reads(b);
     if (++b->sync_epoch == RACE_SYNC_EPOCHS) clear_shared_epochs(b, l), race_vector_clocks_reset(b);
-    mark_block_synced(b);
+    mark_block_synced(b, l);
 }
 
 void race_next_partial_epoch(struct block *b, const struct launch *l) {
@@ -58,7 +58,7 @@ void race_next_partial_epoch(struct block *b, const struct launch *l) {
     if (++b->sync_epoch == RACE_SYNC_EPOCHS) {
         clear_shared_epochs(b, l);
         race_vector_clocks_reset(b);
-        mark_block_synced(b);
+        mark_block_synced(b, l);
     }
     b->recorded_epoch = b->sync_epoch;
     race_advance_clock(b);
