@@ -116,8 +116,8 @@ endef
 $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa),$(shell $(call levels,\1 \3) | sed -n 's/^$(isa) //p'))))
 
 # The runtime is never sanitized: students' objects link with it, and the sandbox's limits leave no
-# memory for ASan's shadow.
-$(B)/obj/grader/runtime/%.o: EXTRA := -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include
+# memory for ASan's shadow. It has no line table, so that every line in an object is the student's.
+$(B)/obj/grader/runtime/%.o: EXTRA := -g0 -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include
 $(call obj,$(chapter_c)): EXTRA := -Wno-missing-prototypes
 $(call obj,grader/tests/unit/test_driver_numbers.c): EXTRA := -isystem $(CUDA)/include
 
@@ -218,7 +218,7 @@ bench-loop: all
 # Measures the cost of the runtime's calls.
 bench-calls: all
 	$(Q)$(B)/simgpu nvcc grader/tests/bench/calls/calls.cu -o $(B)/tests/bench-calls && $(B)/simgpu run $(B)/tests/bench-calls
-$(B)/tests/unit: $(call obj,$(unit_c) $(filter-out grader/simgpu/main.c,$(simgpu_c))) $(grader_o) $(base_o)
+$(B)/tests/unit: $(call obj,$(unit_c) $(filter-out grader/simgpu/main.c,$(simgpu_c)) grader/runtime/line_table.c) $(grader_o) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 

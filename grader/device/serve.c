@@ -150,6 +150,9 @@ static void set_outcome(const struct server_outcome *o, struct control_reply *p)
     memcpy(out->text, o->text, sizeof out->text);
     memcpy(out->call_name, o->call_name, sizeof out->call_name);
     memcpy(out->reason, o->reason, sizeof out->reason);
+    memcpy(out->api_call, o->api_call, sizeof out->api_call);
+    memcpy(out->file, o->file, sizeof out->file);
+    out->line = o->line;
     p->launches = o->launches;
     p->seconds = o->seconds;
 }

@@ -30,7 +30,7 @@ const char *const build_environment[] = {
     "LC_ALL=C.UTF-8",          "SOURCE_DATE_EPOCH=0", NULL};
 static const char *const flags[] = {PROCESSOR_NVCC_FLAGS "-shared",
                                     "-Xcompiler",
-                                    "-fPIC",
+                                    "-fPIC," LINE_TABLE_FLAGS,
                                     "-cudart",
                                     "none",
                                     "-lineinfo",

@@ -233,6 +233,8 @@ static bool is_valid_reply(const struct control_request *q, const struct control
            is_terminated(o->text, sizeof o->text) &&
            is_terminated(o->call_name, sizeof o->call_name) &&
            is_terminated(o->reason, sizeof o->reason) &&
+           is_terminated(o->api_call, sizeof o->api_call) &&
+           is_terminated(o->file, sizeof o->file) &&
            is_terminated(p->compiled_by, sizeof p->compiled_by) &&
            is_terminated(p->leak_text, sizeof p->leak_text) && o->end_reason <= SERVER_CALL &&
            o->call_state < WB_CALL_STATE_COUNT && p->seconds == p->seconds &&

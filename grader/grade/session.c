@@ -258,35 +258,24 @@ static enum verdict set_fault_verdict(const struct session *s, const struct case
     return out->verdict = V_RTE;
 }
 
-/* Writes the call as the student knows it, instead of the protocol's name. */
-static void write_call_name(const char *name, struct buf *out) {
-    static const struct {
-        const char *message, *words;
-    } calls[] = {{"read", "The copy to the host"},
-                 {"write", "The copy to the device"},
-                 {"copy", "The copy"},
-                 {"fill", "The call to `cudaMemset`"},
-                 {"launch", "The kernel launch"},
-                 {"alloc", "The call to `cudaMalloc`"},
-                 {"free", "The call to `cudaFree`"},
-                 {"sync", "The synchronization"},
-                 {"condition", "The creation of a graph's condition"},
-                 {"texture_create", "The creation of a texture or surface object"}};
-    for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (!strcmp(name, calls[i].message)) {
-            buf_puts(out, calls[i].words);
-            return;
-        }
-    buf_printf(out, "The call to `%s`", name);
+/* Writes the failed call: source line, name, CUDA's error and the reason. */
+static void write_failed_call(const struct control_outcome *recording, struct buf *out) {
+    if (recording->line) buf_printf(out, "%s:%u: ", recording->file, recording->line);
+    if (recording->api_call[0]) buf_printf(out, "%s failed", recording->api_call);
+    else buf_printf(out, "a call failed (message `%s`)", recording->call_name);
+    buf_printf(out, ": %s (%s)%s%s", server_error_name(recording->error),
+               server_error_text(recording->error), recording->reason[0] ? ": " : "",
+               recording->reason);
+}
+
+static bool has_failed_call(const struct case_run *out) {
+    return strstr(buf_str(&out->message), " failed: cuda");
 }
 
 /* Puts the failed call before the errors that it caused. */
 static void prepend_failed_call(const struct control_outcome *recording, struct case_run *out) {
     struct buf text = {0};
-    write_call_name(recording->call_name, &text);
-    buf_printf(&text, " had failed: %s (%s)%s%s", server_error_name(recording->error),
-               server_error_text(recording->error), recording->reason[0] ? ": " : "",
-               recording->reason);
+    write_failed_call(recording, &text);
     if (out->message.size) buf_printf(&text, "\n%s", buf_str(&out->message));
     buf_free(&out->message);
     out->message = text;
@@ -408,15 +397,14 @@ static enum verdict memory_verdict(const struct control_outcome *recording, enum
     bool is_oom = recording->error &&
                   !strcmp(server_error_name(recording->error), "cudaErrorMemoryAllocation");
     if (!is_oom || (v != V_WA && v != V_RTE)) return v;
-    if (!strstr(buf_str(&out->message), " had failed: ")) prepend_failed_call(recording, out);
+    if (!has_failed_call(out)) prepend_failed_call(recording, out);
     return out->verdict = V_MLE;
 }
 
 /* Names the failed call: a kernel may fault because that call returned no texture, address or size.
  */
 static void explain_fault(const struct control_outcome *recording, struct case_run *out) {
-    if (recording->error && !strstr(buf_str(&out->message), " had failed: "))
-        prepend_failed_call(recording, out);
+    if (recording->error && !has_failed_call(out)) prepend_failed_call(recording, out);
 }
 
 /* Puts a note before the errors of the second call that the first call was correct. */
@@ -437,6 +425,15 @@ static void log_leaks(struct session *s) {
     buf_printf(&s->log, "%s%s\n", note, s->recording.leak_text);
 }
 
+/* Notes a failed call that did no harm to the results. */
+static void log_failed_call(struct session *s) {
+    struct buf text = {0};
+    if (s->recording.outcome.error) write_failed_call(&s->recording.outcome, &text);
+    if (text.size && !strstr(buf_str(&s->log), buf_str(&text)))
+        buf_printf(&s->log, "note: %s\n", buf_str(&text));
+    buf_free(&text);
+}
+
 static enum verdict record_and_replay(struct session *s, const struct case_plan *plan,
                                       struct case_run *out) {
     enum verdict v = record_case(s, out);
@@ -446,6 +443,7 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
     }
     if (!s->is_recorded) return v;
     log_leaks(s);
+    if (v == V_AC) log_failed_call(s);
     if (v == V_RTE && strcmp(s->recording.outcome.call_name, "launch"))
         explain_fault(&s->recording.outcome, out);
     s->launch_stats.has_other_writes = s->recording.has_other_writes;

@@ -79,7 +79,11 @@ static void fill_properties(struct cudaDeviceProp *p) {
 #endif
 }
 
-static int check_device(int device) { return device ? cudaErrorInvalidDevice : 0; }
+static int check_device(int device) {
+    return device ? wb_refuse(cudaErrorInvalidDevice,
+                              "device %d does not exist; the only device is number 0", device)
+                  : 0;
+}
 
 static cudaError_t get_properties(struct cudaDeviceProp *p, int device) {
     int error;
@@ -147,12 +151,12 @@ cudaError_t cudaSetDevice(int device) {
 
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
     (void)device_flags, (void)flags;
-    return cudaSetDevice(device);
+    return wb_forward(cudaSetDevice(device));
 }
 
 cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop) {
     (void)prop;
-    return cudaGetDevice(device);
+    return wb_forward(cudaGetDevice(device));
 }
 
 cudaError_t cudaSetValidDevices(int *devices, int n) {

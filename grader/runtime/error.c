@@ -1,8 +1,10 @@
 /* error.c — cudaGetLastError and related calls. Each thread has its own last error; errors that
  * poison the context are sticky. */
+#include "grader/runtime/line_table.h"
 #include "grader/runtime/runtime.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,65 +26,138 @@ static bool is_sticky_error(int error) {
     return false;
 }
 
-static void report_failure(int error, const char *call) {
-    int unused;
-    const struct wb_session *s = error && error != cudaErrorNotReady ? wb_session(&unused) : NULL;
-    if (s && s->grading)
-        wb_request_tail(api_error, &((struct wb_req_api_error){.error = error}), NULL, call,
-                        strlen(call), NULL, 0);
+/* ---- what a failed call says ---- */
+
+/* Of this thread's current call: why it fails, if the runtime refuses it; the name that the program
+ * called it by, if that is another function's; and the instruction that made it, if the call stack
+ * does not lead there. */
+static _Thread_local struct {
+    char reason[320];
+    const char *name;
+    const void *call_site;
+} current_call;
+
+int wb_refuse(int error, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(current_call.reason, sizeof current_call.reason, format, ap);
+    va_end(ap);
+    return error;
 }
 
-/* ---- failures that nobody asks for ----
- *
- * What the device refuses it says at once; what the runtime refuses would be silent, if the program
- * does not look at what its calls return. Whether it does one cannot see; that it asks for the last
- * error one can. So the first such failure is told at the end of a program that never asked and
- * says of itself that all went well. */
+bool wb_has_refusal(void) { return current_call.reason[0]; }
 
-static struct {
-    char call[64];
+void wb_set_call_site(const void *return_address) { current_call.call_site = return_address; }
+
+const char *wb_begin_call(const char *name) {
+    const char *outer = current_call.name;
+    if (!outer) current_call.name = name;
+    return outer;
+}
+void wb_end_call(const char *outer) { current_call.name = outer; }
+
+struct failure {
     int error;
-    unsigned count;
-} unchecked_failure;
+    const char *call, *reason;
+    struct line_position at; /* line 0 = unknown */
+};
 
-static void report_unchecked(int status, void *unused) {
+static void describe_failure(int error, const char *call, struct failure *f) {
+    *f = (struct failure){.error = error,
+                          .call = current_call.name ? current_call.name : call,
+                          .reason = current_call.reason};
+    if (!wb_find_source_line(current_call.call_site, &f->at)) f->at.line = 0;
+}
+
+/* A failure in one line, as the program's own messages are. */
+static int format_failure(const struct failure *f, char *out, size_t size) {
+    char at[300] = "";
+    if (f->at.line) snprintf(at, sizeof at, "%s:%u: ", f->at.file, f->at.line);
+    return snprintf(out, size, "%s%s failed: %s (%s)%s%s", at, f->call,
+                    cudaGetErrorName((cudaError_t)f->error),
+                    cudaGetErrorString((cudaError_t)f->error), *f->reason ? ": " : "", f->reason);
+}
+
+/* Tail: call, file and reason, each with its zero byte. */
+static void send_failure(const struct failure *f) {
+    char tail[1024];
+    size_t n = 0;
+    const char *const texts[] = {f->call, f->at.line ? f->at.file : "", f->reason};
+    for (unsigned i = 0; i < 3; i++) n += (size_t)snprintf(tail + n, 340, "%.330s", texts[i]) + 1;
+    struct wb_req_api_error q = {.error = (uint32_t)f->error, .line = f->at.line};
+    wb_request_tail(api_error, &q, NULL, tail, n, NULL, 0);
+}
+
+/* ---- failures of a program that nobody grades ----
+ *
+ * If the device refuses a call, the server prints the reason at once, and the runtime names the
+ * line. A call that the runtime refuses would fail silently if the program ignores what it returns.
+ * The program may also be testing for the failure. So the first such failure is printed at the
+ * program's end, if the program never asked for the last error or says of itself that it failed. */
+
+enum { MAX_PRINTED_FAILURES = 20 };
+static struct {
+    char text[1024];
+    unsigned count;
+    bool is_checked; /* The program asked for the last error, and got one. */
+} runtime_failures;
+
+static void print_runtime_failures(int status, void *unused) {
     (void)unused;
-    if (status || !unchecked_failure.count) return;
-    fprintf(stderr,
-            "warpbook: %s() failed with %s, and the program never called "
-            "cudaGetLastError()",
-            unchecked_failure.call, cudaGetErrorName((cudaError_t)unchecked_failure.error));
-    if (unchecked_failure.count > 1)
-        fprintf(stderr, "; %u more call%s failed", unchecked_failure.count - 1,
-                unchecked_failure.count == 2 ? "" : "s");
+    unsigned others = runtime_failures.count - 1;
+    if (!runtime_failures.count || (!status && runtime_failures.is_checked)) return;
+    fprintf(stderr, "warpbook: %s", runtime_failures.text);
+    if (!runtime_failures.is_checked)
+        fprintf(stderr, "; the program never called cudaGetLastError()");
+    if (others) fprintf(stderr, "; %u more call%s failed", others, others == 1 ? "" : "s");
     fprintf(stderr, "\n");
 }
 
-static void record_unchecked(int error, const char *call) {
+static void record_runtime_failure(int error, const char *call) {
     static bool registered;
-    int unused, refusal = wb_take_request_error();
-    if (!error || error == refusal || error == cudaErrorNotReady ||
-        error == cudaErrorNotSupported || is_sticky_error(error))
-        return;
-    const struct wb_session *s = wb_session(&unused);
-    if (!s || s->grading) return;
+    struct failure f;
     wb_lock();
-    if (!registered) registered = !on_exit(report_unchecked, NULL);
-    if (!unchecked_failure.count++) {
-        snprintf(unchecked_failure.call, sizeof unchecked_failure.call, "%s", call);
-        unchecked_failure.error = error;
+    if (!registered) registered = !on_exit(print_runtime_failures, NULL);
+    if (!runtime_failures.count++) {
+        describe_failure(error, call, &f);
+        format_failure(&f, runtime_failures.text, sizeof runtime_failures.text);
     }
     wb_unlock();
 }
 
+static void print_device_failure(int error, const char *call) {
+    static _Atomic unsigned printed;
+    char text[1024];
+    struct failure f;
+    if (printed >= MAX_PRINTED_FAILURES) return;
+    printed++;
+    describe_failure(error, call, &f);
+    format_failure(&f, text, sizeof text);
+    fprintf(stderr, "warpbook: %s\n", text);
+}
+
 static int mark_checked(int error) {
-    if (error) unchecked_failure.count = 0;
+    if (error) runtime_failures.is_checked = true;
     return error;
 }
 
+static void report_failure(int error, const char *call) {
+    int unused, refusal = wb_take_request_error();
+    const struct wb_session *s = wb_session(&unused);
+    struct failure f;
+    if (!s) return;
+    if (s->grading) describe_failure(error, call, &f), send_failure(&f);
+    else if (is_sticky_error(error) || error == cudaErrorNotSupported) return;
+    else if (error == refusal) print_device_failure(error, call);
+    else record_runtime_failure(error, call);
+}
+
 cudaError_t wb_return_from(int error, const char *call) {
-    report_failure(error, call);
-    record_unchecked(error, call);
+    if (error && (error != cudaErrorNotReady || current_call.reason[0]))
+        report_failure(error, call);
+    else wb_take_request_error();
+    current_call.reason[0] = 0;
+    current_call.call_site = NULL;
     if (error && error != cudaErrorNotReady && !is_sticky_error(last_error)) last_error = error;
     return (cudaError_t)error;
 }
@@ -127,6 +202,9 @@ cudaError_t wb_unsupported(const char *call) {
     if (!is_reported && n < sizeof reported_calls / sizeof *reported_calls)
         reported_calls[n++] = call;
     pthread_mutex_unlock(&lock);
-    if (!is_reported) fprintf(stderr, "warpbook: %s is not supported\n", call);
-    return wb_return(cudaErrorNotSupported);
+    struct line_position at;
+    if (!is_reported && wb_find_source_line(current_call.call_site, &at))
+        fprintf(stderr, "warpbook: %s:%u: %s is not supported\n", at.file, at.line, call);
+    else if (!is_reported) fprintf(stderr, "warpbook: %s is not supported\n", call);
+    return wb_return_from(cudaErrorNotSupported, call);
 }

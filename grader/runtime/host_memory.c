@@ -34,7 +34,9 @@ static int free_pinned(void *p) {
     const struct wb_session *s;
     int error;
     if (!wb_range_find(p, &r) || r.start != (uint64_t)p || r.kind != WB_MEMORY_PINNED)
-        return cudaErrorInvalidValue;
+        return wb_refuse_pointer(cudaErrorInvalidValue, p,
+                                 "cudaFreeHost frees what cudaMallocHost and cudaHostAlloc return, "
+                                 "once, by its first address");
     if (wb_is_device(p) && (s = wb_session(&error)) && s->grading)
         return wb_request(free, &((struct wb_req_free){r.start}), NULL);
     if (wb_is_device(p)) return wb_shared_free(p);

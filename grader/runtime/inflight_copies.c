@@ -8,13 +8,11 @@
  * results don't change, each copy is reported at most once, and pages that also hold other data are
  * not checked. Inactive while grading, without the sanitizer, and once a second thread issues
  * commands. */
+#include "grader/runtime/line_table.h"
 #include "grader/runtime/runtime.h"
 
-#include <dlfcn.h>
-#include <execinfo.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -128,38 +126,21 @@ void wb_inflight_track(const struct wb_command *c) {
 
 /* ---- a touch ---- */
 
-/* Where the program's own code was, as offset in its file. 0 = not found. */
-static uint64_t find_call_site(char *file, size_t size) {
-    void *frames[32];
-    Dl_info program_info, frame_info;
-    int n = backtrace(frames, sizeof frames / sizeof *frames), i = 0;
-    if (!dladdr((void *)getauxval(AT_ENTRY), &program_info)) return 0;
-    for (; i < n;
-         i++) /* ours come first: the handler lies in the program, as all of this runtime does */
-        if (dladdr(frames[i], &frame_info) && frame_info.dli_fbase != program_info.dli_fbase) break;
-    for (; i < n; i++)
-        if (dladdr(frames[i], &frame_info) && frame_info.dli_fbase == program_info.dli_fbase) break;
-    if (i >= n) return 0;
-    snprintf(file, size, "%s", program_info.dli_fname);
-    return (uint64_t)frames[i] - (uint64_t)program_info.dli_fbase;
-}
-
 static void report_early_access(const struct inflight_copy *f, uint64_t address) {
-    char line[768], file[256] = "", location[320] = "";
-    uint64_t at = find_call_site(file, sizeof file);
-    if (at)
-        snprintf(location, sizeof location, " (addr2line -e %s 0x%llx)", file,
-                 (unsigned long long)at);
+    char line[1024], location[300] = "";
+    struct line_position at;
+    if (wb_find_source_line(NULL, &at))
+        snprintf(location, sizeof location, "%s:%u: ", at.file, at.line);
     int n = snprintf(
         line, sizeof line,
-        "warpbook: the host %s byte %llu of %llu that an asynchronous copy%s %s pinned memory, and "
+        "warpbook: %sthe host %s byte %llu of %llu that an asynchronous copy%s %s pinned memory, "
+        "and "
         "has waited for nothing since: on a GPU %s. Wait for the stream (cudaStreamSynchronize), "
-        "or for an event after the copy, first%s\n",
-        f->writes_host ? "touches" : "writes", (unsigned long long)(address - f->start),
+        "or for an event after the copy, first\n",
+        location, f->writes_host ? "touches" : "writes", (unsigned long long)(address - f->start),
         (unsigned long long)f->bytes, f->stream_slot ? "" : " (default stream)",
         f->writes_host ? "writes to" : "reads from",
-        f->writes_host ? "the host may read old data" : "the copy may take the new value",
-        location);
+        f->writes_host ? "the host may read old data" : "the copy may take the new value");
     if (n > 0 &&
         write(STDERR_FILENO, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1) < 0)
         return;

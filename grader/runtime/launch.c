@@ -9,6 +9,7 @@ struct launch_config {
     dim3 grid, block;
     size_t shared;
     cudaStream_t stream;
+    const void *call_site; /* return address of the expression k<<<…>>>(…) */
 };
 enum { MAX_NESTED = 32 }; /* launches whose arguments launch */
 static _Thread_local struct launch_config config_stack[MAX_NESTED];
@@ -22,7 +23,8 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
                                      struct CUstream_st *stream) {
     if (config_depth == MAX_NESTED) return 1;
-    config_stack[config_depth++] = (struct launch_config){grid, block, shared, stream};
+    config_stack[config_depth++] =
+        (struct launch_config){grid, block, shared, stream, __builtin_return_address(0)};
     return 0;
 }
 
@@ -33,6 +35,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
     *block = c->block;
     *shared = c->shared;
     *(cudaStream_t *)stream = c->stream;
+    wb_set_call_site(c->call_site);
     return cudaSuccess;
 }
 
@@ -78,19 +81,21 @@ static int issue_launch(const void *kernel, dim3 grid, dim3 block, void **args, 
 
 cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared,
                              cudaStream_t stream) {
-    return wb_return(issue_launch(f, grid, block, args, shared, stream, false, NULL));
+    return wb_return_from(issue_launch(f, grid, block, args, shared, stream, false, NULL),
+                          "kernel launch");
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared,
                                cudaStream_t stream);
 cudaError_t __cudaLaunchKernel(cudaKernel_t f, dim3 grid, dim3 block, void **args, size_t shared,
                                cudaStream_t stream) {
-    return wb_return(issue_launch(f, grid, block, args, shared, stream, false, NULL));
+    return wb_return_from(issue_launch(f, grid, block, args, shared, stream, false, NULL),
+                          "kernel launch");
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void *f, dim3 grid, dim3 block, void **args,
                                         size_t shared, cudaStream_t stream) {
-    return wb_return(issue_launch(f, grid, block, args, shared, stream, true, NULL));
+    return wb_return_from(issue_launch(f, grid, block, args, shared, stream, true, NULL), __func__);
 }
 
 /* Events that a launch's attributes name: a kernel's blocks have all begun, or let go of what waits
@@ -272,7 +277,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
                                                                    int threads, size_t shared,
                                                                    unsigned flags) {
     (void)flags;
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, func, threads, shared);
+    return wb_forward(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, func, threads, shared));
 }
 
 /* The most that leaves room for `blocks` blocks on a multiprocessor. */

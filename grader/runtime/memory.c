@@ -10,7 +10,7 @@ enum { PITCH_ALIGN = 512 };
 
 int wb_allocate(void **out, size_t bytes) {
     struct wb_rep_alloc p;
-    if (!out) return cudaErrorInvalidValue;
+    if (!out) return wb_refuse(cudaErrorInvalidValue, "pass the address of a pointer: &p");
     *out = NULL;
     int error;
     if (!wb_device(&error) || !bytes) return error; /* zero bytes: success and a null pointer */
@@ -26,11 +26,15 @@ static int free_memory(void *p) {
     int graph_result = wb_graph_memory_free(p);
     if (graph_result >= 0) return graph_result;
     if (wb_is_managed(p)) return wb_shared_free(p);
-    if (!wb_is_device(p) || wb_is_pinned(p)) return cudaErrorInvalidValue;
+    if (!wb_is_device(p) || wb_is_pinned(p))
+        return wb_refuse_pointer(cudaErrorInvalidValue, p,
+                                 "cudaFree frees what cudaMalloc and cudaMallocManaged return");
     error = wb_sync_launches(); /* freeing waits for the device */
     struct wb_req_free q = {(uint64_t)p};
     if (error) return error;
-    return wb_range_remove((uint64_t)p) ? wb_post(free, &q) : wb_request(free, &q, NULL);
+    if (wb_range_remove((uint64_t)p)) return wb_post(free, &q);
+    error = wb_request(free, &q, NULL); /* Another copy of this runtime may have allocated it. */
+    return error ? wb_refuse_pointer(error, p, "free an allocation once, by its first address") : 0;
 }
 
 int wb_free(void *p) { return free_memory(p); }
@@ -111,7 +115,11 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
 
 static int issue_fill(void *p, size_t pitch, int value, size_t width, size_t rows, cudaStream_t s) {
     struct wb_command c = {.kind = WB_FILL, .fill = {p, pitch, width, rows, (uint8_t)value, 1}};
-    return wb_issue_command(s, &c);
+    int error = wb_issue_command(s, &c);
+    if (error != cudaErrorInvalidValue || wb_has_refusal()) return error;
+    char text[128];
+    return wb_refuse(error, "%zu bytes; the pointer leads to %s", width * rows,
+                     wb_describe_pointer(p, text, sizeof text));
 }
 
 cudaError_t cudaMemset(void *p, int value, size_t bytes) {
@@ -137,7 +145,7 @@ cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExt
     return wb_return(error);
 }
 cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent e) {
-    return cudaMemset3DAsync(p, value, e, 0);
+    return wb_forward(cudaMemset3DAsync(p, value, e, 0));
 }
 
 /* ---- copies ---- */
@@ -173,7 +181,7 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 }
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
                            size_t bytes) {
-    return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, 0);
+    return wb_forward(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, 0));
 }
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 size_t bytes, cudaStream_t s) {
@@ -223,7 +231,12 @@ static int symbol_range(const void *symbol, size_t offset, size_t bytes, uint64_
     uint64_t size;
     int error = wb_get_symbol(symbol, address, &size);
     if (error) return error;
-    if (offset > size || bytes > size - offset) return cudaErrorInvalidValue;
+    if (offset > size || bytes > size - offset)
+        return wb_refuse(
+            cudaErrorInvalidValue,
+            "bytes %zu to %zu, but the variable has %llu bytes; the size counts bytes, "
+            "not elements",
+            offset, offset + bytes, (unsigned long long)size);
     *address += offset;
     return 0;
 }
@@ -233,7 +246,9 @@ static int copy_to_symbol(const void *symbol, const void *from, size_t bytes, si
     uint64_t address;
     int error = symbol_range(symbol, offset, bytes, &address);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
-        return cudaErrorInvalidMemcpyDirection;
+        return wb_refuse(cudaErrorInvalidMemcpyDirection,
+                         "a copy to a variable on the device needs cudaMemcpyHostToDevice or "
+                         "cudaMemcpyDeviceToDevice");
     return error ? error : issue_copy((void *)address, from, bytes, kind, s, async);
 }
 
@@ -242,7 +257,9 @@ static int copy_from_symbol(void *to, const void *symbol, size_t bytes, size_t o
     uint64_t address;
     int error = symbol_range(symbol, offset, bytes, &address);
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
-        return cudaErrorInvalidMemcpyDirection;
+        return wb_refuse(cudaErrorInvalidMemcpyDirection,
+                         "a copy from a variable on the device needs cudaMemcpyDeviceToHost or "
+                         "cudaMemcpyDeviceToDevice");
     return error ? error : issue_copy(to, (void *)address, bytes, kind, s, async);
 }
 

@@ -109,7 +109,9 @@ struct wb_function *wb_get_function(const void *stub_or_handle, int *error) {
     wb_lock();
     struct wb_function *f = functions;
     while (f && f->stub != stub_or_handle && f != stub_or_handle) f = f->next;
-    if (!f) *error = cudaErrorInvalidDeviceFunction;
+    if (!f)
+        *error = wb_refuse(cudaErrorInvalidDeviceFunction,
+                           "the pointer is no kernel; pass the name of a __global__ function");
     else {
         if (!f->kernel_id && !f->error) f->error = resolve_kernel(f);
         *error = f->error;
@@ -134,6 +136,14 @@ static int resolve_variable(struct device_variable *v) {
     return 0;
 }
 
+const char *wb_device_variable_name(const void *host) {
+    wb_lock();
+    const struct device_variable *v = variables;
+    while (v && v->host != host) v = v->next;
+    wb_unlock();
+    return v ? v->name : NULL;
+}
+
 bool wb_is_device_variable(const void *p) {
     bool found = false;
     wb_lock();
@@ -147,7 +157,10 @@ int wb_get_symbol(const void *host, uint64_t *address, uint64_t *bytes) {
     wb_lock();
     struct device_variable *v = variables;
     while (v && v->host != host && !(v->managed && *v->managed == host)) v = v->next;
-    int error = v ? resolve_variable(v) : cudaErrorInvalidSymbol;
+    int error = v ? resolve_variable(v)
+                  : wb_refuse(cudaErrorInvalidSymbol,
+                              "pass the __device__ or __constant__ variable itself: neither its "
+                              "address, nor its name as a string, nor a pointer");
     if (!error) {
         *address = v->address;
         *bytes = v->bytes;

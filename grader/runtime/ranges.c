@@ -54,12 +54,29 @@ bool wb_range_find(const void *p, struct wb_range *out) {
     return found;
 }
 
+/* The last ranges that were freed, so that a message can say so. */
+enum { MAX_FREED = 256 };
+static struct wb_range freed[MAX_FREED];
+static unsigned nfreed;
+
+bool wb_range_find_freed(const void *p, struct wb_range *out) {
+    bool found = false;
+    wb_lock();
+    for (unsigned i = 0; i < MAX_FREED && !found; i++) {
+        *out = freed[(nfreed - 1 - i) % MAX_FREED];
+        found = out->bytes && (uint64_t)p - out->start < out->bytes;
+    }
+    wb_unlock();
+    return found;
+}
+
 bool wb_range_remove(uint64_t start) {
     wb_lock();
     size_t at = upper_bound(start);
     bool found = at && ranges[at - 1].start == start;
     if (found) {
         wb_pool_account_free(ranges[at - 1].pool, ranges[at - 1].bytes);
+        freed[nfreed++ % MAX_FREED] = ranges[at - 1];
         memmove(ranges + at - 1, ranges + at, (nranges - at) * sizeof *ranges);
         nranges--;
     }

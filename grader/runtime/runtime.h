@@ -15,10 +15,31 @@ typedef struct CUkern_st *cudaKernel_t;
 
 /* ---- errors (error.c) ---- */
 
-/* Remembers an error for cudaGetLastError, and returns it. */
-/* Also reports the failed call to the grader, since the program may ignore the returned error. */
+/* Remembers an error for cudaGetLastError, and returns it. Also reports the failed call with its
+ * source line, since the program may ignore the returned error: to the grader, or on standard error
+ * (error.c). */
 #define wb_return(error) wb_return_from((error), __func__)
 cudaError_t wb_return_from(int error, const char *call);
+/* Returns `error`, and keeps a sentence on what is wrong with the current call and what to do. */
+int wb_refuse(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool wb_has_refusal(void); /* The current call has such a sentence. */
+/* The next call to return was made there, although the call stack does not lead there. */
+void wb_set_call_site(const void *return_address);
+/* Makes a call for the program, which called this function: failures have this function's name. */
+#define wb_forward(call)                                \
+    ({                                                  \
+        const char *wb_outer = wb_begin_call(__func__); \
+        cudaError_t wb_error = (call);                  \
+        wb_end_call(wb_outer);                          \
+        wb_error;                                       \
+    })
+const char *wb_begin_call(const char *name);
+void wb_end_call(const char *outer);
+
+/* source_line.c: finds the line of the program's source that called the runtime: the one that the
+ * return address belongs to, or, if that is NULL, the innermost one on the call stack. */
+struct line_position;
+bool wb_find_source_line(const void *return_address, struct line_position *out);
 
 /* ---- modules (modules.c) ---- */
 
@@ -58,6 +79,8 @@ int wb_module_get_variable(struct wb_module *m, const char *name, uint64_t *addr
 
 /* By host stub or by handle; looks the kernel up on the device at first use. NULL with `*error`. */
 struct wb_function *wb_get_function(const void *stub_or_handle, int *error);
+/* The name of the variable whose host counterpart this is, or NULL. */
+const char *wb_device_variable_name(const void *host);
 /* Address and size of a __device__ or __constant__ variable on the device. */
 int wb_get_symbol(const void *host, uint64_t *address, uint64_t *bytes);
 
@@ -105,6 +128,20 @@ bool wb_needs_translation(void);
 bool wb_translate_pointers(uint8_t *params, uint32_t bytes);
 /* Whether `rows` rows of `width` bytes, `pitch` bytes apart, lie in one known range. */
 bool wb_range_contains(const void *p, size_t pitch, size_t width, size_t rows);
+
+/* A range that was freed, if nothing was allocated there since; the last 256 are known. */
+bool wb_range_find_freed(const void *p, struct wb_range *out);
+
+/* ---- sentences on wrong pointers (diagnosis.c) ---- */
+
+/* Returns `out`, a noun for the memory that a pointer leads to. */
+const char *wb_describe_pointer(const void *p, char *out, size_t size);
+/* wb_refuse with the pointer's memory and advice on it; the same for a copy whose kind does not fit
+ * its pointers. */
+int wb_refuse_pointer(int error, const void *p, const char *advice);
+/* The same for a copy that the device refused: what its two pointers lead to. */
+int wb_refuse_copy(int error, const void *to, const void *from, size_t width, size_t rows);
+int wb_refuse_copy_kind(const void *to, const void *from, enum cudaMemcpyKind kind);
 
 /* In a variable of device code whose address was asked for: a real GPU has constants outside the
  * range of its memory. */

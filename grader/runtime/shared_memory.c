@@ -7,6 +7,7 @@
  * accessible; nothing is ever copied.
  *
  * Any other host access to a device address is a bug in the program; it ends with a message. */
+#include "grader/runtime/line_table.h"
 #include "grader/runtime/runtime.h"
 
 #include <sched.h>
@@ -25,9 +26,12 @@ uint64_t wb_page_size(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 /* ---- faults ---- */
 
 static void write_message(const char *text, uint64_t address, const char *rest) {
-    char line[256];
-    int n = snprintf(line, sizeof line, "warpbook: %s0x%llx%s\n", text, (unsigned long long)address,
-                     rest);
+    char line[640], location[300] = "";
+    struct line_position at;
+    if (wb_find_source_line(NULL, &at))
+        snprintf(location, sizeof location, "%s:%u: ", at.file, at.line);
+    int n = snprintf(line, sizeof line, "warpbook: %s%s0x%llx%s\n", location, text,
+                     (unsigned long long)address, rest);
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) return;
 }
 

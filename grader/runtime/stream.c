@@ -53,7 +53,9 @@ int wb_check_stream(cudaStream_t s) {
     struct CUstream_st *found = streams;
     while (found && found != s) found = found->next;
     wb_unlock();
-    return found ? 0 : cudaErrorInvalidResourceHandle;
+    return found ? 0
+                 : wb_refuse(cudaErrorInvalidResourceHandle,
+                             "the stream was destroyed, or cudaStreamCreate never returned it");
 }
 
 unsigned wb_stream_slot(cudaStream_t s) { return s->slot; }
@@ -120,7 +122,9 @@ static int check_event(cudaEvent_t e) {
     struct CUevent_st *found = events;
     while (found && found != e) found = found->next;
     wb_unlock();
-    return found ? 0 : cudaErrorInvalidResourceHandle;
+    return found ? 0
+                 : wb_refuse(cudaErrorInvalidResourceHandle,
+                             "the event was destroyed, or cudaEventCreate never returned it");
 }
 
 void wb_flush_output(void) {
@@ -194,9 +198,11 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int 
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags) {
-    return cudaStreamCreateWithPriority(out, flags, 0);
+    return wb_forward(cudaStreamCreateWithPriority(out, flags, 0));
 }
-cudaError_t cudaStreamCreate(cudaStream_t *out) { return cudaStreamCreateWithPriority(out, 0, 0); }
+cudaError_t cudaStreamCreate(cudaStream_t *out) {
+    return wb_forward(cudaStreamCreateWithPriority(out, 0, 0));
+}
 
 cudaError_t cudaStreamDestroy(cudaStream_t s) {
     int error = is_default(s) ? cudaErrorInvalidResourceHandle : wb_check_stream(s);
@@ -390,7 +396,9 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) {
     return cudaSuccess;
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t *out) { return cudaEventCreateWithFlags(out, 0); }
+cudaError_t cudaEventCreate(cudaEvent_t *out) {
+    return wb_forward(cudaEventCreateWithFlags(out, 0));
+}
 
 cudaError_t cudaEventDestroy(cudaEvent_t e) {
     int error = check_event(e);
@@ -429,7 +437,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned fla
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
-    return cudaEventRecordWithFlags(e, s, 0);
+    return wb_forward(cudaEventRecordWithFlags(e, s, 0));
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
@@ -455,30 +463,48 @@ static int get_event_time(cudaEvent_t e, uint64_t *ns) {
     return error;
 }
 
-static cudaError_t get_elapsed_ms(float *ms, cudaEvent_t start, cudaEvent_t end) {
+static int check_timed(cudaEvent_t e, const char *name) {
+    if (!e->recorded)
+        return wb_refuse(cudaErrorInvalidResourceHandle,
+                         "the %s event was never recorded: call cudaEventRecord first", name);
+    if (e->flags & cudaEventDisableTiming)
+        return wb_refuse(cudaErrorInvalidResourceHandle,
+                         "the %s event keeps no time: create it without cudaEventDisableTiming",
+                         name);
+    return 0;
+}
+
+static int check_reached(cudaEvent_t e, const char *name) {
+    if (wb_is_done(e->record_seq)) return 0;
+    return wb_refuse(cudaErrorNotReady,
+                     "the device has not reached the %s event: call cudaEventSynchronize first",
+                     name);
+}
+
+static int get_elapsed_ms(float *ms, cudaEvent_t start, cudaEvent_t end) {
     int error = check_event(start);
     if (!error) error = check_event(end);
     if (!error && !ms) error = cudaErrorInvalidValue;
-    if (error) return wb_return(error);
-    if (!start->recorded || !end->recorded || (start->flags | end->flags) & cudaEventDisableTiming)
-        return wb_return(cudaErrorInvalidResourceHandle);
-    if (!wb_is_done(start->record_seq) || !wb_is_done(end->record_seq))
-        return wb_return(cudaErrorNotReady);
+    if (!error) error = check_timed(start, "start");
+    if (!error) error = check_timed(end, "end");
+    if (!error) error = check_reached(start, "start");
+    if (!error) error = check_reached(end, "end");
+    if (error) return error;
     uint64_t from = 0, to = 0;
     error = get_event_time(start, &from);
     if (!error) error = get_event_time(end, &to);
     if (!error) *ms = (float)((double)(int64_t)(to - from) * 1e-6);
-    return wb_return(error);
+    return error;
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
-    return get_elapsed_ms(ms, start, end);
+    return wb_return(get_elapsed_ms(ms, start, end));
 }
 
 /* Toolkits from 12.8 on rename it in the header. */
 cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end);
 cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end) {
-    return get_elapsed_ms(ms, start, end);
+    return wb_return_from(get_elapsed_ms(ms, start, end), "cudaEventElapsedTime");
 }
 
 cudaError_t cudaDeviceSynchronize(void) {

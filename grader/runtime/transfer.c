@@ -177,19 +177,26 @@ static int copy_on_host(void *to, size_t to_pitch, const void *from, size_t from
  * copied. */
 static bool is_host_visible(const void *p) { return wb_is_shared(p); }
 
-int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                size_t rows, enum cudaMemcpyKind kind, bool async) {
+static int copy_memory(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t rows, enum cudaMemcpyKind kind, bool async) {
     int error;
     if (!wb_device(&error)) return error;
-    if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if ((unsigned)kind > cudaMemcpyDefault)
+        return wb_refuse(cudaErrorInvalidMemcpyDirection, "%d is no kind of copy", (int)kind);
     if (!width || !rows) return 0;
-    if (!to || !from) return cudaErrorInvalidValue;
-    if (rows > 1 && (to_pitch < width || from_pitch < width)) return cudaErrorInvalidPitchValue;
+    if (!to || !from)
+        return wb_refuse(cudaErrorInvalidValue, "the %s is a null pointer",
+                         to ? "source" : "destination");
+    if (rows > 1 && (to_pitch < width || from_pitch < width))
+        return wb_refuse(cudaErrorInvalidPitchValue,
+                         "rows of %zu bytes, but a pitch of %zu: a pitch is the distance between "
+                         "rows in bytes, not in elements",
+                         width, to_pitch < width ? to_pitch : from_pitch);
     if (kind != cudaMemcpyDefault) {
         bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
         bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
         if (!is_valid_side(to, to_device) || !is_valid_side(from, from_device))
-            return cudaErrorInvalidValue;
+            return wb_refuse_copy_kind(to, from, kind);
     }
     bool to_device = wb_is_device(to), from_device = wb_is_device(from);
     if (to_device && from_device) {
@@ -206,6 +213,13 @@ int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, 
         return error;
     }
     return copy_on_host(to, to_pitch, from, from_pitch, width, rows);
+}
+
+int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                size_t rows, enum cudaMemcpyKind kind, bool async) {
+    int error = copy_memory(to, to_pitch, from, from_pitch, width, rows, kind, async);
+    bool is_explained = wb_has_refusal() || error != cudaErrorInvalidValue;
+    return is_explained ? error : wb_refuse_copy(error, to, from, width, rows);
 }
 
 /* Wider elements go as a pattern, in pieces. */

@@ -102,7 +102,8 @@ struct control_request {
 struct control_outcome {
     uint32_t end_reason, call_state; /* enum server_end_reason, enum wb_call_state */
     int32_t error, fault;
-    char text[1024], call_name[32], reason[512];
+    char text[1024], call_name[32], reason[512], api_call[64], file[256];
+    uint32_t line, pad; /* the source line of the failed call; 0 = unknown */
 };
 
 struct control_reply {
@@ -123,7 +124,7 @@ struct control_reply {
 
 /* Changes with the layout of any message, and with the list of counters. */
 static inline uint32_t control_version(void) {
-    return 5u ^ (uint32_t)sizeof(struct control_request) << 4 ^
+    return 6u ^ (uint32_t)sizeof(struct control_request) << 4 ^
            (uint32_t)sizeof(struct control_reply) << 9 ^
            (uint32_t)sizeof(struct sim_counters) << 18 ^ CONTROL_OP_COUNT << 28;
 }

@@ -113,6 +113,8 @@ int server_refuse(struct server *s, int error, const char *format, ...)
 
 /* A name from a tail, terminated; false if it is empty, too long or holds a zero byte. */
 bool server_tail_name(struct message_tail t, char *out, size_t size);
+/* Copies a text; other characters than printable ASCII and newlines become question marks. */
+void server_copy_printable(char *out, size_t size, struct message_tail t);
 struct server_kernel *server_kernel_at(struct server *s, uint64_t id);
 void server_modules_clear(struct server *s);
 void server_context_clear(struct server *s, bool keep_variables);

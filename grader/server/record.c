@@ -183,7 +183,7 @@ void server_drain_output(struct server *s, struct buf *out) {
 
 /* ---- recording ---- */
 
-static void copy_printable(char *out, size_t size, struct message_tail t) {
+void server_copy_printable(char *out, size_t size, struct message_tail t) {
     size_t n = 0;
     for (size_t i = 0; i < t.size && n + 1 < size; i++)
         out[n++] =
@@ -198,7 +198,7 @@ int server_on_next_call(struct server *s, const struct wb_req_next_call *q,
     s->call_requested = true;
     if (!s->outcome) return 0;
     s->outcome->call_state = q->state;
-    copy_printable(s->outcome->text, sizeof s->outcome->text, tail);
+    server_copy_printable(s->outcome->text, sizeof s->outcome->text, tail);
     return 0;
 }
 

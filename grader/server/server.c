@@ -350,18 +350,29 @@ int server_on_event_time(struct server *s, const struct wb_req_event_time *q,
     return 0;
 }
 
-/* What the server refused itself is known with its reason; only what it never saw is new. */
+/* Moves the tail's next text, up to its zero byte, to `out`, of printable characters. */
+static void take_text(struct message_tail *t, char *out, size_t size) {
+    size_t n = strnlen((const char *)t->data, t->size);
+    server_copy_printable(out, size, (struct message_tail){t->data, n});
+    n += n < t->size;
+    t->data += n, t->size -= n;
+}
+
+/* If the server refused the call itself, it knows the reason, but neither the call's name in the
+ * program nor its line. Only the first failed call counts. */
 int server_on_api_error(struct server *s, const struct wb_req_api_error *q,
                         struct message_tail tail, struct wb_rep_api_error *p, struct buf *out) {
     (void)p, (void)out;
     struct server_outcome *o = s->outcome;
-    char name[32];
-    if (!o || o->error || !s->recording || !q->error || !server_tail_name(tail, name, sizeof name))
-        return 0;
+    bool is_refused_here = o && o->error == (int)q->error && !o->api_call[0];
+    if (!o || !s->recording || !q->error || (o->error && !is_refused_here)) return 0;
+    char reason[sizeof o->reason];
     o->error = (int)q->error;
-    snprintf(o->call_name, sizeof o->call_name, "%s", name);
-    snprintf(o->reason, sizeof o->reason, "the runtime refuses it: %s",
-             server_error_text((int)q->error));
+    o->line = q->line;
+    take_text(&tail, o->api_call, sizeof o->api_call);
+    take_text(&tail, o->file, sizeof o->file);
+    take_text(&tail, reason, sizeof reason);
+    if (reason[0]) memcpy(o->reason, reason, sizeof reason);
     return 0;
 }
 

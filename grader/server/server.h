@@ -112,8 +112,11 @@ struct server_outcome {
     int error;          /* first cudaError_t that a call of the client returned, 0 = none */
     char call_name[32]; /* which message it answered: "launch" */
     char reason[512];   /* the note that explains the error */
-    int fault;          /* replay: error that poisoned the context */
-    double seconds;     /* replay: device time of all launches */
+    char api_call[64];  /* the call as the program wrote it, once the client has reported it */
+    char file[256];     /* the source file of that call; "" = unknown */
+    unsigned line;
+    int fault;      /* replay: error that poisoned the context */
+    double seconds; /* replay: device time of all launches */
     unsigned launches;
 };
 

@@ -153,7 +153,8 @@ static char whole_program_arch[] = "arch=compute_90,code=compute_90",
 static void build_command(struct nvcc_command *c, char *nvcc, char *library, int argc,
                           char **argv) {
     static char *const default_options[] = {"-lineinfo", "-cudart", "none"};
-    static char *const processor_options[] = {PROCESSOR_NVCC_FLAGS NULL};
+    static char *const processor_options[] = {PROCESSOR_NVCC_FLAGS "-Xcompiler", LINE_TABLE_FLAGS,
+                                              NULL};
     c->argv[c->argc++] = nvcc;
     for (unsigned i = 0; processor_options[i]; i++) c->argv[c->argc++] = processor_options[i];
     copy_arguments(c, argc, argv);

@@ -1,4 +1,4 @@
-// MLE* | own | allocates all of the device's memory | had failed
+// MLE* | own | allocates all of the device's memory | failed: cudaErrorMemoryAllocation
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = in[i] + 1;

@@ -99,7 +99,7 @@ static const struct submission {
     {GOOD ENTRY(
          "void *p; if (!n) return; for (int i = 0; i < 256; i++) cudaMalloc(&p, 1 << 30); k<<<1, "
          "n>>>((int *)p, in, n);"),
-     V_MLE, "had failed"},
+     V_MLE, "cudaMalloc failed: cudaErrorMemoryAllocation"},
     {"#include <vector>\n" GOOD ENTRY("std::vector<char> v(n ? 1l << 40 : 1); " LAUNCH), V_MLE,
      "512 MiB"},
     {GOOD ENTRY("static int host[4096]; if (n) k<<<(n + 255) / 256, 256>>>(host, in, n);"), V_RTE,
@@ -108,7 +108,7 @@ static const struct submission {
     {"#include <vector>\n" ENTRY("std::vector<int> v(n + 1); cudaMemcpy(v.data(), in, 4 * n, "
                                  "cudaMemcpyDeviceToHost); for (int i = 0; i < n; i++) v[i]++;"
                                  "cudaMemcpy(out, v.data(), 4 * n, cudaMemcpyHostToDevice);"),
-     V_RTE, "The copy to the host had failed: cudaErrorNotPermitted"},
+     V_RTE, "plus_one.cu:2: cudaMemcpy failed: cudaErrorNotPermitted"},
     {"#include <unistd.h>\n" ENTRY("_exit(0);"), V_RTE, "exit status 0"},
     {"__device__ int calls;\n__global__ void next() { calls = 1; }\n" KERNEL(
          "if (i < n) out[i] = in[i] + 1 + calls;") ENTRY(LAUNCH " next<<<1, 1>>>();"),
@@ -119,7 +119,10 @@ static const struct submission {
      V_CE, "ptxas rejects"},
     {"__constant__ int one;\n" KERNEL("if (i < n) out[i] = in[i] + one;")
          ENTRY("cudaMemcpyToSymbol(one, in, 4); " LAUNCH),
-     V_RTE, "The call to `cudaMemcpyToSymbol` had failed"},
+     V_RTE,
+     "plus_one.cu:3: cudaMemcpyToSymbol failed: cudaErrorInvalidValue (invalid argument): the kind "
+     "is cudaMemcpyHostToDevice, but the destination is a variable on the device and the source "
+     "is"},
     {"__global__ void k(int *out, cudaTextureObject_t t, int n) { int i = threadIdx.x; if (i < n) "
      "out[i] = "
      "tex1Dfetch<int>(t, i) + 1; }\n" ENTRY(
@@ -129,7 +132,7 @@ static const struct submission {
          "cudaTextureDesc d = {};"
          "cudaTextureObject_t t = 0; cudaCreateTextureObject(&t, &r, &d, nullptr); if (n) k<<<1, "
          "64>>>(out, t, n);"),
-     V_RTE, "The creation of a texture or surface object had failed: cudaErrorNotSupported"},
+     V_RTE, "plus_one.cu:2: cudaCreateTextureObject failed: cudaErrorNotSupported"},
     /* Such a store would not be counted. */
     {KERNEL("if (i < n) cudaGraphSetConditional((cudaGraphConditionalHandle)(out + i), in[i] + 1);")
          ENTRY(LAUNCH),
