@@ -10,6 +10,7 @@
 #                         (common/paths.h), with the toolkit of the build; `files`, the list for
 #                         uninstall
 #   share/doc/warpbook/   the guides
+#   share/bash-completion/, share/zsh/    completion of the grader's commands and options
 # The programs never write there. RECORD=no leaves the toolkit out, for a package that goes to other
 # machines.
 set -eu
@@ -33,7 +34,8 @@ uninstall() {
     for folder in share/warpbook share/doc/warpbook lib/warpbook libexec/warpbook; do
         if [ -d "$to/$folder" ]; then find "$to/$folder" -depth -type d -empty -delete; fi
     done
-    for folder in bin lib libexec share/doc share; do rmdir "$to/$folder" 2>/dev/null || true; done
+    for folder in bin lib libexec share/doc share/bash-completion/completions share/bash-completion \
+        share/zsh/site-functions share/zsh share; do rmdir "$to/$folder" 2>/dev/null || true; done
 }
 if [ "$what" = uninstall ]; then uninstall; exit 0; fi
 
@@ -82,6 +84,12 @@ pristine() {
 }
 
 program "$build/grader" bin/grader
+for shell in bash:share/bash-completion/completions/grader zsh:share/zsh/site-functions/_grader; do
+    if "$build/grader" completion "${shell%%:*}" >"$build/install.completion"; then
+        put 644 "$build/install.completion" "${shell#*:}"
+    fi
+    rm -f "$build/install.completion"
+done
 program "$build/simgpu" bin/simgpu
 program "$build/libexec/device" libexec/warpbook/device
 program "$build/libexec/hostproc" libexec/warpbook/hostproc

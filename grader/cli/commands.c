@@ -139,3 +139,17 @@ bool cli_has_solutions(const struct options *o, struct err *e) {
 const char *cli_student_file(const struct options *o, const struct exercise *ex) {
     return o->file ? o->file : book_student_file(ex);
 }
+
+void cli_append_commands(struct buf *out) {
+    static const char *const names[] = {
+#define X(name, needs) #name,
+        COMMANDS(X)
+#undef X
+    };
+    struct buf text = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        buf_printf(&text, "%s%s", i ? " " : "", names[i]);
+    text_replace(&text, "_", "-"); /* gpu-report for gpu_report */
+    buf_puts(out, buf_str(&text));
+    buf_free(&text);
+}

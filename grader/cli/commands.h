@@ -19,7 +19,7 @@ enum { NEED_JAIL = 1, NEED_WORKSPACE = 2, NEED_TREE = 4, NEED_SOLUTIONS = 8 };
     X(gradescope, NEED_TREE | NEED_SOLUTIONS) X(autograde, NEED_JAIL) X(similar, NEED_JAIL)       \
     X(verify, NEED_JAIL | NEED_TREE | NEED_SOLUTIONS) X(selftest, NEED_JAIL)                      \
     X(gpu_report, NEED_JAIL | NEED_SOLUTIONS) X(figures, NEED_JAIL | NEED_TREE | NEED_SOLUTIONS)  \
-    X(gpu_build, NEED_JAIL | NEED_SOLUTIONS) X(new, NEED_TREE | NEED_SOLUTIONS)
+    X(gpu_build, NEED_JAIL | NEED_SOLUTIONS) X(new, NEED_TREE | NEED_SOLUTIONS) X(completion, 0)
 /* clang-format on */
 #define X(name, needs) int cmd_##name(const struct options *o);
 COMMANDS(X)
@@ -27,6 +27,8 @@ COMMANDS(X)
 
 /* ---- shared by commands ---- */
 
+/* Appends the names of the commands as a user types them, separated by spaces. */
+void cli_append_commands(struct buf *out);
 /* Prints an error to standard error; returns the exit status for its kind. */
 int cli_report_error(const struct err *e);
 /* Returns the exercises that the operands name, or all of them without operands. The list ends with

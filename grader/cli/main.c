@@ -1,6 +1,7 @@
 /* main.c — the grader's command line: parses the options, checks what the command needs and calls
  * its function, cmd_NAME. commands.h lists the commands; each has a file of its own. */
 #include "common/paths.h"
+#include "common/text.h"
 #include "grader/cli/commands.h"
 #include "grader/grade/provenance.h"
 #include "grader/jail/jail.h"
@@ -63,6 +64,18 @@ static int print_version(void) {
     return EXIT_PASSED;
 }
 
+static int refuse_command(const char *command) {
+    struct err e = {0};
+    struct buf names = {0};
+    char nearest[64];
+    cli_append_commands(&names);
+    bool is_near = text_nearest(command, buf_str(&names), nearest, sizeof nearest);
+    err_set(&e, ERR_INPUT, "unknown command '%.60s'%s%s%s (see: grader --help)", command,
+            is_near ? "; did you mean `grader " : "", is_near ? nearest : "", is_near ? "`?" : "");
+    buf_free(&names);
+    return cli_report_error(&e);
+}
+
 int main(int argc, char **argv) {
     struct options o;
     struct err e = {0};
@@ -78,6 +91,5 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (is_command_name(commands[i].name, o.command))
             return dispatch(&o, commands[i].needs, commands[i].run);
-    err_set(&e, ERR_INPUT, "unknown command '%.60s' (see: grader --help)", o.command);
-    return cli_report_error(&e);
+    return refuse_command(o.command);
 }

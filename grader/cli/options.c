@@ -50,6 +50,7 @@ static const char usage_text[] =
     "  gpu-report DIR [EXERCISE...]\n"
     "                         run every version on a GPU and write tables; needs --device gpu\n"
     "  gpu-build [CC]         compile for gpu-report on a machine without a compiler\n"
+    "  completion SHELL       print a completion script for bash or zsh\n"
     "\n"
     "EXERCISE is a name such as transpose, coalescing/transpose or 02-coalescing/transpose.\n"
     "Where a command takes several, 02-coalescing stands for all exercises of that chapter.\n"
@@ -266,13 +267,30 @@ static void generate_seed(struct options *o) {
     for (unsigned i = 0; i < sizeof bytes; i++) sprintf(o->seed + 2 * i, "%02x", bytes[i]);
 }
 
+void options_append_names(struct buf *out) {
+    for (const struct option *p = long_options; p->name; p++)
+        if (p->val != OPT_MODELLED_SPEED)
+            buf_printf(out, "%s--%s", p == long_options ? "" : " ", p->name);
+}
+
+static bool refuse_option(const char *option, bool lacks_value, struct err *e) {
+    char nearest[64], name[64];
+    struct buf names = {0};
+    options_append_names(&names);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(option, "="), option);
+    bool is_near = text_nearest(name, buf_str(&names), nearest, sizeof nearest);
+    buf_free(&names);
+    if (lacks_value) return err_set(e, ERR_INPUT, "option '%.60s' lacks its value", option);
+    return err_set(e, ERR_INPUT, "option '%.60s' is unknown%s%s%s", option,
+                   is_near ? "; did you mean " : "", is_near ? nearest : "", is_near ? "?" : "");
+}
+
 bool options_parse(struct options *o, int argc, char **argv, struct err *e) {
     *o = (struct options){0};
     opterr = 0;
-    for (int option; (option = getopt_long(argc, argv, "h", long_options, NULL)) != -1;) {
-        if (option == '?')
-            return err_set(e, ERR_INPUT, "option '%.60s' is unknown or lacks its value",
-                           argv[optind - 1]);
+    for (int option; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
+        if (option == '?' || option == ':')
+            return refuse_option(argv[optind - 1], option == ':', e);
         if (!apply_option(o, option, e)) return false;
     }
     if (!o->ndevices) o->devices[o->ndevices++] = device_find("h200");

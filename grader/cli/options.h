@@ -56,6 +56,8 @@ struct options {
  * message for the user. */
 bool options_parse(struct options *o, int argc, char **argv, struct err *e);
 const char *options_usage(void);
+/* Appends the options, "--file --device …". */
+void options_append_names(struct buf *out);
 /* Adds the device that --device NAME selects. */
 bool options_add_device(struct options *o, const char *name, struct err *e);
 struct grade_options options_to_grade_options(const struct options *o, const struct gpu_device *d);

@@ -88,6 +88,13 @@ static bool parse_number(const char *text, double low, double high, double *out)
     return *text && !*end && *out >= low && *out <= high;
 }
 
+static bool refuse_option(const char *name, struct err *e) {
+    char nearest[64];
+    bool is_near = text_nearest(name, usage, nearest, sizeof nearest);
+    return err_set(e, ERR_INPUT, "unknown option '%.60s'%s%s%s (see: simgpu run --help)", name,
+                   is_near ? "; did you mean " : "", is_near ? nearest : "", is_near ? "?" : "");
+}
+
 static bool set_option(struct run_options *o, const char *name, const char *value, struct err *e) {
     double number;
     if (!strcmp(name, "--counters-file")) return o->counters_file = value, true;
@@ -131,7 +138,7 @@ static bool set_option(struct run_options *o, const char *name, const char *valu
             return err_set(e, ERR_INPUT, "--timeout %s: expected seconds, more than 0", value);
         return true;
     }
-    return err_set(e, ERR_INPUT, "unknown option %s\n%s", name, usage);
+    return refuse_option(name, e);
 }
 
 /* Returns the index of the program's name in `argv`. */
@@ -145,7 +152,9 @@ static int parse_options(struct run_options *o, int argc, char **argv, struct er
         else if (!strcmp(argv[i], "--ptx-counters")) o->ptx_counters = true;
         else if (!strcmp(argv[i], "--leaks")) o->report_leaks = true;
         else if (i + 1 == argc)
-            return err_set(e, ERR_INPUT, "%s needs a value\n%s", argv[i], usage), argc;
+            return strstr(usage, argv[i]) ? err_set(e, ERR_INPUT, "%s needs a value", argv[i])
+                                          : refuse_option(argv[i], e),
+                   argc;
         else if (!set_option(o, argv[i], argv[i + 1], e)) return argc;
         else i++;
     }
@@ -437,6 +446,7 @@ int simgpu_run(int argc, char **argv) {
     struct err e = {0};
     FILE *counters_out;
     struct run_options o = {.device = "h200", .sanitize = true, .timeout = 60};
+    if (argc && simgpu_is_help(argv[0])) return fputs(usage, stdout), 0;
     int program_index = parse_options(&o, argc, argv, &e);
     if (!e.kind && program_index >= argc) err_set(&e, ERR_INPUT, "no program given\n%s", usage);
     if (e.kind) return fprintf(stderr, "simgpu run: %s\n", e.text), 2;

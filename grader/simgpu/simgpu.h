@@ -7,8 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 int simgpu_nvcc(int argc, char **argv);
+static inline bool simgpu_is_help(const char *argument) {
+    return !strcmp(argument, "--help") || !strcmp(argument, "-h");
+}
 int simgpu_run(int argc, char **argv);
 int simgpu_devices(int argc, char **argv);
 

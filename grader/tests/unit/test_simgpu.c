@@ -70,6 +70,57 @@ START_TEST(invalid_command_lines_are_rejected) {
 }
 END_TEST
 
+/* Help is no error, and a misspelt word gets the right one. */
+START_TEST(help_is_printed_and_the_nearest_word_suggested) {
+    static const char *const help[] = {"grader --help",     "grader -h",
+                                       "grader run --help", "grader export -h",
+                                       "grader help",       "simgpu --help",
+                                       "simgpu -h",         "simgpu run --help",
+                                       "simgpu run -h",     "simgpu devices --help",
+                                       "simgpu disasm -h",  "simgpu coverage --help"};
+    static const char *const misspelt[][2] = {
+        {"grader rnu", "`grader run`"},
+        {"grader solutoin transpose", "`grader solution`"},
+        {"grader run --fiel x", "--file?"},
+        {"grader run --no-modeled-speed", "--no-modelled-speed?"},
+        {"simgpu dsiasm x", "`simgpu disasm`"},
+        {"simgpu run --cuonters text true", "--counters?"}};
+    for (unsigned i = 0; i < sizeof help / sizeof *help; i++)
+        ck_assert_msg(
+            !shell("%s/%s >%s/help 2>%s/err && grep -q usage: %s/help && test ! -s %s/err", build,
+                   help[i], work, work, work, work),
+            "%s", help[i]);
+    for (unsigned i = 0; i < sizeof misspelt / sizeof *misspelt; i++) {
+        ck_assert_int_eq(shell("%s/%s >/dev/null 2>%s/err", build, misspelt[i][0], work), 2);
+        ck_assert_msg(!shell("grep -qF 'did you mean %s' %s/err", misspelt[i][1], work), "%s",
+                      misspelt[i][0]);
+    }
+    ck_assert_int_eq(shell("%s/grader xyzzyx >/dev/null 2>%s/err", build, work), 2);
+    ck_assert_int_ne(shell("grep -q 'did you mean' %s/err", work), 0);
+}
+END_TEST
+
+/* The bash script is executed; of zsh's the syntax and words are checked, by zsh if it is there. */
+START_TEST(completion_offers_commands_options_and_exercises) {
+    static const char *const cases[][3] = {{"pro", "1", "profile"},
+                                           {"run --no-j", "2", "--no-jail"},
+                                           {"run transpose_p", "2", "transpose_padded"}};
+    ck_assert_int_eq(shell("%s/grader completion bash >%s/c.bash", build, work), 0);
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_int_eq(shell("bash -c 'source %s/c.bash; COMP_WORDS=(grader %s); COMP_CWORD=%s; "
+                               "_grader; test \"${COMPREPLY[0]}\" = %s'",
+                               work, cases[i][0], cases[i][1], cases[i][2]),
+                         0);
+    ck_assert_int_eq(shell("%s/grader completion zsh >%s/_grader && grep -q '^#compdef grader' "
+                           "%s/_grader && grep -q 'compadd -- .*profile' %s/_grader && grep -q "
+                           "'compadd -- .*--no-jail' %s/_grader",
+                           build, work, work, work, work),
+                     0);
+    ck_assert_int_eq(shell("! command -v zsh >/dev/null || zsh -n %s/_grader", work), 0);
+    ck_assert_int_eq(shell("%s/grader completion fish 2>/dev/null", build), 2);
+}
+END_TEST
+
 START_TEST(a_program_without_a_server_sees_no_device) {
     ck_assert_int_eq(shell("%s/two >/dev/null 2>%s/err", work, work), 100); /* cudaErrorNoDevice */
     ck_assert_int_eq(shell("grep -q 'simgpu run' %s/err", work), 0);
@@ -245,6 +296,8 @@ UNIT_SUITE(simgpu) {
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, the_exit_status_of_the_program_is_returned);
     tcase_add_test(tc, invalid_command_lines_are_rejected);
+    tcase_add_test(tc, help_is_printed_and_the_nearest_word_suggested);
+    tcase_add_test(tc, completion_offers_commands_options_and_exercises);
     tcase_add_test(tc, a_program_without_a_server_sees_no_device);
     tcase_add_test(tc, a_foreign_cuda_runtime_is_reported);
     tcase_add_test(tc, programs_built_for_sass_only_run_their_ptx);
