@@ -1,5 +1,6 @@
 /* export.c — the gradebook as a table, CSV and JSON; see export.h. It writes each row as soon as
  * it is read, so memory does not grow with the class. */
+#include "common/text.h"
 #include "grader/class/export.h"
 #include "grader/grade/provenance.h"
 #include "grader/report/report.h"
@@ -30,10 +31,20 @@ static bool is_null(sqlite3_stmt *q, int column) {
 
 /* ---- tables ---- */
 
-/* A spreadsheet treats a cell that begins with one of these characters as a formula. */
+/* Returns true for a cell that a spreadsheet treats as a formula, because of its first character.
+ * Some take the fullwidth forms of = + - @ for the ASCII ones. */
+static bool begins_formula(const char *s) {
+    static const char *const fullwidth[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"};
+    s += strspn(s, " ");
+    bool found = *s && strchr("=+-@|%\t\r\n", *s);
+    for (unsigned i = 0; i < sizeof fullwidth / sizeof *fullwidth; i++)
+        found |= text_starts_with(s, fullwidth[i]);
+    return found;
+}
+
 void export_csv_cell(FILE *f, const char *s) {
     fputc('"', f);
-    if (*s && strchr("=+-@|%\t\r\n", s[strspn(s, " ")])) fputc('\'', f);
+    if (begins_formula(s)) fputc('\'', f);
     for (; *s; s++) *s == '"' ? fputs("\"\"", f) : fputc(*s, f);
     fputc('"', f);
 }

@@ -230,15 +230,32 @@ void intake_reject(struct intake *in, const char *path, bool needs_review, const
     buf_free(&escaped);
 }
 
-void intake_add(struct intake *in, const char *path, const void *data, size_t size) {
+static struct intake_file *find_file(struct intake *in, const char *path) {
     for (unsigned i = 0; i < in->n; i++)
-        if (!strcmp(in->files[i].path, path)) {
-            intake_reject(in, path, false, "a second file with this path; the first one counts");
-            return;
-        }
+        if (!strcmp(in->files[i].path, path)) return &in->files[i];
+    return NULL;
+}
+
+void intake_add(struct intake *in, const char *path, const void *data, size_t size) {
+    if (find_file(in, path)) {
+        intake_reject(in, path, false, "a second file with this path; the first one counts");
+        return;
+    }
     GROW(in->files, in->n + 1, in->capacity, 8);
     struct intake_file *f = &in->files[in->n++];
     *f = (struct intake_file){.path = xstrdup(path)};
+    buf_add(&f->data, data, size);
+}
+
+/* Of equal paths in an archive the last one counts, as for tar and unzip. */
+static void add_archived_file(struct intake *in, const char *path, const void *data, size_t size) {
+    struct intake_file *f = find_file(in, path);
+    if (!f) {
+        intake_add(in, path, data, size);
+        return;
+    }
+    intake_reject(in, path, false, "an earlier file with this path; the last one counts");
+    buf_clear(&f->data);
     buf_add(&f->data, data, size);
 }
 
@@ -247,7 +264,7 @@ static void add_file_record(struct intake *in, const char *path, size_t npath, c
     char name[INTAKE_MAX_PATH + 1];
     if (npath >= sizeof name || size > SOURCE_LIMIT || memchr(path, 0, npath)) return;
     memcpy(name, path, npath), name[npath] = 0;
-    if (is_safe_path(name)) intake_add(in, name, data, size);
+    if (is_safe_path(name)) add_archived_file(in, name, data, size);
 }
 
 static void add_rejection_record(struct intake *in, const char *path, size_t npath,

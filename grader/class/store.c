@@ -3,10 +3,13 @@
 #include "grader/class/store.h"
 #include "common/file.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SCHEMA_VERSION = 2, BUSY_TIMEOUT_MS = 60000 };
 
@@ -131,11 +134,26 @@ static bool migrate_schema(struct store *s, struct err *e) {
     return store_commit(s, ok, e);
 }
 
+/* Returns true if this process may write neither the store nor the journal beside it. SQLite needs
+ * both, even to read. */
+static bool is_write_protected(const char *path) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    return file_exists(path) && (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ||
+                                 faccessat(AT_FDCWD, *folder ? folder : "/", W_OK, AT_EACCESS));
+}
+
 bool store_open(struct store *s, const char *path, bool create, struct err *e) {
     *s = (struct store){0};
     snprintf(s->path, sizeof s->path, "%s", path ? path : "the results of this run");
     if (path && !create && !file_exists(path))
         return err_set(e, ERR_INPUT, "%s: there is no such store", path);
+    if (path && is_write_protected(path))
+        return err_set(e, ERR_INPUT,
+                       "%s: you may not write the store or its folder, and SQLite keeps a journal "
+                       "there even to read; copy the store to a folder of yours",
+                       path);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     if (sqlite3_open_v2(path ? path : "", &s->db, flags, NULL) != SQLITE_OK)
         return set_sqlite_error(s, e), store_close(s), false;

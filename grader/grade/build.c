@@ -140,6 +140,9 @@ static bool make_key(const struct compiler_jail *t, const struct build_source *s
     for (unsigned i = 0; with_tools && i < sizeof tools / sizeof *tools; i++)
         hash_tool(&h, t->cuda, tools[i]);
     if (with_tools) hash_tool(&h, "/usr/bin", "g++"), hash_tool(&h, "/usr/bin", "ld");
+    /* What a file may include depends on the sandbox. */
+    enum jail_tier tier = jail_current_tier();
+    if (with_tools) hash_update(&h, &tier, sizeof tier);
     hash_update(&h, library.data, library.size);
     hash_update_string(&h, s->name);
     hash_update(&h, s->text, s->size);

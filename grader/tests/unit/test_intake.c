@@ -11,9 +11,11 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char folder[4096];
 
@@ -133,6 +135,33 @@ START_TEST(archives_of_every_kind_and_name_are_read) {
     has(&rows, "\"g\",\"g.rar\",\"g.rar\",\"\",\"unclear\"");
     has(&rows, "\"h\",\"h.7z\",\"h.7z\",\"\",\"unclear\"");
     buf_free(&rows);
+}
+END_TEST
+
+static bool accept_all(void *user, const char *path) {
+    (void)user, (void)path;
+    return true;
+}
+
+/* tar's r appends an update; what tar extracts last stays. */
+START_TEST(of_equal_names_in_an_archive_the_last_counts) {
+    char path[5000];
+    struct intake in = {0};
+    struct err e = {0};
+    make_folder();
+    ck_assert_int_eq(
+        shell("cd %s && echo old >t.cu && tar cf t.tar t.cu && echo new >t.cu && tar rf "
+              "t.tar t.cu",
+              folder),
+        0);
+    snprintf(path, sizeof path, "%s/t.tar", folder);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ck_assert_msg(intake_archive(fd, accept_all, NULL, &in, &e), "%s", e.text);
+    close(fd);
+    ck_assert_uint_eq(in.n, 1);
+    ck_assert_str_eq(buf_str(&in.files[0].data), "new\n");
+    ck_assert_uint_eq(in.nrejections, 1);
+    intake_free(&in);
 }
 END_TEST
 
@@ -348,6 +377,7 @@ UNIT_SUITE(intake) {
     TCase *t = tcase_create("intake");
     tcase_add_test(t, every_accepted_file_name_is_matched);
     tcase_add_test(t, archives_of_every_kind_and_name_are_read);
+    tcase_add_test(t, of_equal_names_in_an_archive_the_last_counts);
     tcase_add_test(t, rejected_files_are_listed_with_the_reason);
     tcase_add_test(t, canvas_names_belong_to_their_students);
     tcase_add_test(t, moodle_gradescope_and_github_layouts_are_read);

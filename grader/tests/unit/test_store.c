@@ -1,12 +1,15 @@
 /* test_store.c — tests a small class in a store, through the programs: what a second run does,
  * what the exports contain, what reproduce, regrade and merge find. All submissions but one
  * model solution fail to compile, which is quick. */
+#include "grader/class/export.h"
 #include "grader/class/store.h"
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char at[4096];
 
@@ -49,6 +52,59 @@ START_TEST(only_the_roster_gives_a_zero) {
             "grep -q '^\"zoe\",\"02-coalescing/transpose\",-,0.0,100.0,.*\"missing\"' g.csv", ""),
         0);
     ck_assert_int_eq(run_in_class("[ $(wc -l <g.csv) = 5 ]", ""), 0);
+}
+END_TEST
+
+/* Spreadsheets of East Asian locales take fullwidth signs for the ASCII ones. */
+START_TEST(cells_that_begin_a_formula_are_defused) {
+    static const char *const cells[][2] = {{"=1", "\"'=1\""},
+                                           {"\xef\xbc\x9d"
+                                            "1",
+                                            "\"'\xef\xbc\x9d"
+                                            "1\""},
+                                           {" \xef\xbc\x8b"
+                                            "1",
+                                            "\"' \xef\xbc\x8b"
+                                            "1\""},
+                                           {"\xef\xbc\x8d"
+                                            "1",
+                                            "\"'\xef\xbc\x8d"
+                                            "1\""},
+                                           {"\xef\xbc\xa0"
+                                            "A1",
+                                            "\"'\xef\xbc\xa0"
+                                            "A1\""},
+                                           {"\xef\xbc\xa1", "\"\xef\xbc\xa1\""},
+                                           {"ann", "\"ann\""}};
+    for (unsigned i = 0; i < sizeof cells / sizeof *cells; i++) {
+        char text[64] = "";
+        FILE *f = fmemopen(text, sizeof text, "w");
+        export_csv_cell(f, cells[i][0]);
+        fclose(f);
+        ck_assert_str_eq(text, cells[i][1]);
+    }
+}
+END_TEST
+
+/* As a user who may not write: root may always. */
+START_TEST(a_store_that_cannot_be_written_says_so) {
+    struct store s;
+    struct err e = {0};
+    char folder[] = "/tmp/warpbook-store-XXXXXX", path[64];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a.db", folder);
+    ck_assert(store_open(&s, path, true, &e));
+    store_close(&s);
+    for (int i = 0; i < 2; i++) { /* the file, then its folder */
+        ck_assert_int_eq(
+            shell("chmod %s %s && chmod %s %s", i ? "666" : "444", path, i ? "555" : "777", folder),
+            0);
+        if (getuid() == 0) ck_assert_int_eq(seteuid(65534), 0);
+        ck_assert(!store_open(&s, path, false, &e));
+        if (getuid() == 0) ck_assert_int_eq(seteuid(0), 0);
+        ck_assert_msg(strstr(e.text, "may not write") != NULL, "%s", e.text);
+    }
+    shell("rm -rf %s", folder);
 }
 END_TEST
 
@@ -334,6 +390,8 @@ UNIT_SUITE(store) {
     Suite *s = suite_create("store");
     TCase *t = tcase_create("store");
     tcase_add_test(t, only_the_roster_gives_a_zero);
+    tcase_add_test(t, cells_that_begin_a_formula_are_defused);
+    tcase_add_test(t, a_store_that_cannot_be_written_says_so);
     tcase_add_test(t, table_columns_align_for_any_script);
     tcase_add_test(t, the_unedited_starter_is_reported_as_not_started);
     tcase_add_test(t, a_second_run_grades_only_changes);
