@@ -19,7 +19,8 @@ static unsigned edit_distance(const char *a, size_t na, const char *b, size_t nb
     for (size_t i = 1; i <= na; i++)
         for (size_t k = 1; k <= nb; k++) {
             bool swapped = i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1];
-            d[i][k] = min3(d[i - 1][k] + 1, d[i][k - 1] + 1, d[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
+            d[i][k] =
+                min3(d[i - 1][k] + 1, d[i][k - 1] + 1, d[i - 1][k - 1] + (a[i - 1] != b[k - 1]));
             if (swapped && d[i - 2][k - 2] + 1 < d[i][k]) d[i][k] = d[i - 2][k - 2] + 1;
         }
     return d[na][nb];

@@ -41,7 +41,7 @@ int cmd_completion(const struct options *o) {
     struct err e = {0};
     struct buf options = {0}, commands = {0}, exercises = {0};
     const char *shell = o->noperands == 1 ? o->operands[0] : "";
-    const char *script = !strcmp(shell, "bash") ? bash_script
+    const char *script = !strcmp(shell, "bash")  ? bash_script
                          : !strcmp(shell, "zsh") ? zsh_script
                                                  : NULL;
     if (!script)

@@ -284,7 +284,7 @@ static void run_program(struct search *s, struct reader *r) {
 }
 
 bool wb_line_table_find(const struct line_sections *sections, uint64_t function, uint64_t address,
-                     struct line_position *out) {
+                        struct line_position *out) {
     static struct unit u; /* too large for a small stack */
     struct reader r = reader_of(sections->line), program;
     out->is_inlined = false;

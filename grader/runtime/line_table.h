@@ -24,4 +24,4 @@ struct line_position {
  * line calls an inlined function of theirs is not in this table. Reads DWARF 2 to 5, and nothing
  * outside the sections, whatever they hold. One thread at a time. */
 bool wb_line_table_find(const struct line_sections *sections, uint64_t function, uint64_t address,
-                     struct line_position *out);
+                        struct line_position *out);
