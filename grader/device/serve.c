@@ -293,6 +293,7 @@ static void write_log(struct device *d, struct control_reply *p) {
 static void configure_simulator(struct device *d, const struct control_replay *r) {
     struct sim *s = backend_sim(d->backend);
     sim_set_sanitize(s, r->sanitize);
+    sim_set_watch(s, r->watch, r->watch_key);
     sim_set_sample(s, r->sample_warps, r->sample_key);
     sim_set_reverse_block_order(s, r->reverse_block_order);
     sim_set_split_active_masks(s, r->reverse_block_order);

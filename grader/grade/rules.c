@@ -25,8 +25,11 @@ const struct case_plan grade_plan_timed = {.rounds = 1,
                                            .timeout_seconds = 60,
                                            .sample_warps = 1024};
 
-const struct case_plan grade_plan_full_grid = {
-    .rounds = 1, .timing = true, .max_instructions = 1000000000, .timeout_seconds = 600};
+const struct case_plan grade_plan_full_grid = {.rounds = 1,
+                                               .watch = true,
+                                               .timing = true,
+                                               .max_instructions = 1000000000,
+                                               .timeout_seconds = 600};
 
 void grade_safe_file_name(const struct exercise *ex, const char *path, char *out, size_t size) {
     const char *base = path_basename(path);

@@ -360,11 +360,12 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     draw_inputs(s, plan->index, round, full_grid);
     case_memory_fill(&s->case_memory, &s->problem, full_grid, s->is_prefetched, r);
     r->instruction_budget = plan->max_instructions, r->sanitize = plan->sanitize,
-    r->timing = plan->timing;
+    r->timing = plan->timing, r->watch = plan->watch;
     r->sample_warps = plan->sample_warps, r->read_back = full_grid,
     r->keep_variables = is_second_call(s, round);
     r->reverse_block_order = r->keep_variables;
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
+    if (plan->watch) r->watch_key = sample_key(s, plan->index);
     if (!request_with_lease(s, CONTROL_REPLAY, plan->timeout_seconds, &q, p, out)) return false;
     if (!read_result_area(s, p, round == 0))
         return session_verdict_from_device(s, DEVICE_PROTOCOL_ERROR, plan->timeout_seconds, out),

@@ -36,6 +36,7 @@ struct session_options {
 struct case_plan {
     unsigned rounds;           /* replays, each with fresh inputs */
     bool sanitize;             /* detect races, uninitialized reads */
+    bool watch;                /* without `sanitize`: the same in a sample of the blocks */
     bool timing;               /* trace for a modelled time */
     uint64_t max_instructions; /* budget of all launches of a replay, warp instructions; 0 = none */
     double timeout_seconds;    /* wall clock of one replay: the last resort */

@@ -151,10 +151,44 @@ static bool topological_sort(cudaGraph_t g) {
     return is_acyclic;
 }
 
+/* Whether each node depends on the one before it: then the graph is like a stream. */
+static bool is_chain(cudaGraph_t g) {
+    for (size_t i = 1; i < g->n; i++) {
+        bool found = false;
+        for (size_t d = 0; d < g->nodes[i]->ndeps; d++)
+            found |= g->nodes[i]->deps[d] == g->nodes[i - 1];
+        if (!found) return false;
+    }
+    return true;
+}
+
+static int run_node(cudaGraphNode_t node) {
+    return node->disabled ? 0 : wb_run_command(&node->command);
+}
+
+/* Runs a graph whose nodes are not all in order, and reports which of them are. */
+static int run_forked(cudaGraph_t g) {
+    struct wb_order_fork *f = wb_order_fork_begin(g->n);
+    size_t *deps = NULL, ran = 0;
+    int error = f ? 0 : cudaErrorMemoryAllocation;
+    for (; !error && ran < g->n; ran++) {
+        cudaGraphNode_t node = g->nodes[ran];
+        node->position = ran;
+        deps = grow_array(deps, node->ndeps + 1, sizeof *deps);
+        for (size_t d = 0; d < node->ndeps; d++) deps[d] = node->deps[d]->position;
+        wb_order_fork_node(f, ran, deps, node->ndeps);
+        error = run_node(node);
+        wb_order_fork_node_end(f, ran);
+    }
+    if (f) wb_order_fork_end(f, ran);
+    free(deps);
+    return error;
+}
+
 int wb_graph_run(cudaGraph_t g) {
     int error = 0;
-    for (size_t i = 0; !error && i < g->n; i++)
-        if (!g->nodes[i]->disabled) error = wb_run_command(&g->nodes[i]->command);
+    if (wb_order_is_reported() && !is_chain(g)) return run_forked(g);
+    for (size_t i = 0; !error && i < g->n; i++) error = run_node(g->nodes[i]);
     return error;
 }
 

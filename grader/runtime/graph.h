@@ -11,6 +11,7 @@ struct CUgraphNode_st {
     cudaGraphNode_t source; /* the node this is a copy of, or NULL */
     void **param_pointers;  /* to each of a kernel's parameters, once asked for */
     bool disabled, done;
+    size_t position; /* in its graph, while that runs */
 };
 
 struct CUgraph_st {

@@ -298,6 +298,15 @@ void wb_order_host_wait_stream(cudaStream_t s);
 void wb_order_host_wait_all(void);
 /* From the next command on clocks are kept, though no stream was made. */
 void wb_order_track(void);
+/* The order of a graph's nodes, if wb_order_is_reported: a call for each node before it runs, with
+ * the indices of those it depends on, which ran before; and one behind it. */
+struct wb_order_fork;
+bool wb_order_is_reported(void);
+struct wb_order_fork *wb_order_fork_begin(size_t nnodes); /* NULL: out of memory */
+void wb_order_fork_node(struct wb_order_fork *f, size_t i, const size_t *deps, size_t ndeps);
+void wb_order_fork_node_end(struct wb_order_fork *f, size_t i);
+/* What the graph's stream is given from now on comes after all nodes. Frees `f`. */
+void wb_order_fork_end(struct wb_order_fork *f, size_t nnodes);
 /* Returns the current command's stream slot and its number there. False if the order is unknown
  * because several threads issue commands. */
 bool wb_order_last_command(unsigned *slot, uint32_t *stream_seq);

@@ -4,10 +4,14 @@
  * A vector clock holds one count of commands per stream. Each stream's clock covers what its next
  * command comes after: its earlier commands; those before the events that it waits for; those that
  * the host knew to be done when it issued the command; and, for the legacy default stream and
- * blocking streams, each other's. No clocks are sent before a program creates a stream, nor
- * once a second thread issues commands, whose commands could come between a clock and its command.
+ * blocking streams, each other's. The nodes of a graph are commands of their own: a chain of them
+ * continues the graph's stream, others take unused slots for as long as the graph runs. No clocks
+ * are sent before a program creates a stream, nor once a second thread issues commands, whose
+ * commands could come between a clock and its command.
  */
 #include "grader/runtime/runtime.h"
+
+#include <stdlib.h>
 
 enum { SLOT_LEGACY, SLOT_PER_THREAD, SLOT_FIRST };
 
@@ -18,6 +22,7 @@ static struct {
 
 static struct wb_vector_clock host_clock, current_clock;
 static unsigned current_slot;
+static bool current_is_node;
 static bool reporting, tracking, multithreaded; /* counting: clocks are kept, but not told */
 static pthread_t owner_thread;
 
@@ -65,6 +70,7 @@ static unsigned stream_slot_of(cudaStream_t s) {
 
 static void report_order(void) {
     struct wb_req_order q = {.stream = current_slot,
+                             .is_node = current_is_node,
                              .number = multithreaded ? 0 : current_clock.counts[current_slot]};
     struct wb_vector_clock clocks[2] = {current_clock, host_clock};
     wb_post_tail(order, &q, clocks, sizeof clocks);
@@ -88,7 +94,7 @@ void wb_order_command(cudaStream_t s) {
     else if (!slots[slot].nonblocking) clock_join(slot_clock, &slots[SLOT_LEGACY].clock);
     slot_clock->counts[slot]++;
     current_clock = *slot_clock;
-    current_slot = slot;
+    current_slot = slot, current_is_node = false;
     if (should_report) report_order();
     wb_unlock();
 }
@@ -139,4 +145,85 @@ void wb_order_host_wait_all(void) {
         clock_join(&host_clock, &slots[i].clock);
     wb_inflight_retire(&host_clock);
     wb_unlock();
+}
+
+/* ---- nodes of a graph ---- */
+
+struct wb_order_fork {
+    struct wb_vector_clock base; /* what all nodes come after */
+    unsigned home_slot; /* of the graph's stream, or of the node that the graph is part of */
+    bool taken[WB_MAX_STREAMS]; /* slots that the graph has besides */
+    struct wb_order_node {
+        struct wb_vector_clock clock;
+        unsigned slot;
+        bool is_continued; /* a later node has its slot */
+    } * nodes;
+};
+
+bool wb_order_is_reported(void) { return reporting; }
+
+struct wb_order_fork *wb_order_fork_begin(size_t nnodes) {
+    struct wb_order_fork *f = calloc(1, sizeof *f);
+    if (f) f->nodes = calloc(nnodes + 1, sizeof *f->nodes);
+    if (!f || !f->nodes) return free(f), NULL;
+    wb_lock();
+    f->base = current_clock, f->home_slot = current_slot;
+    wb_unlock();
+    return f;
+}
+
+/* Returns an unused slot, or the graph's own if there is none. The search goes on where the last
+ * one ended, so that graphs in flight share no slot. */
+static unsigned take_free_slot(struct wb_order_fork *f) {
+    static unsigned cursor = WB_MAX_STREAMS - 2;
+    for (unsigned n = SLOT_FIRST; n < WB_MAX_STREAMS - 1; n++) {
+        cursor = cursor > SLOT_FIRST ? cursor - 1 : WB_MAX_STREAMS - 2;
+        if (slots[cursor].used) continue;
+        slots[cursor].used = slots[cursor].nonblocking = f->taken[cursor] = true;
+        return cursor;
+    }
+    return f->home_slot;
+}
+
+/* Returns the slot of a dependency that no other node has continued; a slot of its own if there is
+ * none. The first node without dependencies continues the graph's stream. */
+static unsigned choose_slot(struct wb_order_fork *f, size_t i, const size_t *deps, size_t ndeps) {
+    if (i == 0) return f->home_slot;
+    for (size_t k = 0; k < ndeps; k++) {
+        struct wb_order_node *d = &f->nodes[deps[k]];
+        if (d->is_continued) continue;
+        d->is_continued = true;
+        return d->slot;
+    }
+    return take_free_slot(f);
+}
+
+void wb_order_fork_node(struct wb_order_fork *f, size_t i, const size_t *deps, size_t ndeps) {
+    wb_lock();
+    struct wb_order_node *node = &f->nodes[i];
+    node->clock = f->base;
+    for (size_t k = 0; k < ndeps; k++) clock_join(&node->clock, &f->nodes[deps[k]].clock);
+    node->slot = choose_slot(f, i, deps, ndeps);
+    node->clock.counts[node->slot] = slots[node->slot].clock.counts[node->slot] + 1;
+    slots[node->slot].clock = current_clock = node->clock;
+    current_slot = node->slot, current_is_node = true;
+    if (reporting) report_order();
+    wb_unlock();
+}
+
+void wb_order_fork_node_end(struct wb_order_fork *f, size_t i) {
+    f->nodes[i].clock = current_clock; /* a wait for an event, or a child graph, adds to it */
+}
+
+void wb_order_fork_end(struct wb_order_fork *f, size_t nnodes) {
+    wb_lock();
+    struct wb_vector_clock *home = &slots[f->home_slot].clock;
+    clock_join(home, &f->base);
+    for (size_t i = 0; i < nnodes; i++) clock_join(home, &f->nodes[i].clock);
+    for (unsigned i = SLOT_FIRST; i < WB_MAX_STREAMS; i++)
+        if (f->taken[i]) slots[i].used = false;
+    current_clock = *home, current_slot = f->home_slot;
+    wb_unlock();
+    free(f->nodes);
+    free(f);
 }

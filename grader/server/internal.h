@@ -149,6 +149,7 @@ struct recording {
     size_t ncommands, capacity;
     struct buf bytes;
     unsigned launches;
+    bool has_several_streams; /* else its commands run in their order */
 };
 
 /* recording_schedule.c: bytes over the bus, one after another: of those that wait for each other,
@@ -168,7 +169,8 @@ int server_exec_copy(struct server *s, const struct wb_req_copy *q);
 /* waited: as in struct sim_stream_clock. */
 void server_exec_order(struct server *s, const struct wb_req_order *q, struct message_tail tail,
                        bool has_waiter);
-/* recording_schedule.c: marks the orders of a recording that others wait for. */
+/* recording_schedule.c: marks the orders of a recording that others wait for, and whether there are
+ * several streams. */
 void recording_mark_waiters(struct recording *r);
 void server_clear_allocations(struct server *s);
 /* launch.c. A launch that is not repeated waits in s->pending for server_run_pending. */

@@ -138,8 +138,10 @@ static void clear_order(struct server *s) {
 
 void server_exec_order(struct server *s, const struct wb_req_order *q, struct message_tail tail,
                        bool has_waiter) {
-    struct sim_stream_clock o = {
-        .stream = q->stream, .sequence = q->number, .has_dependent = has_waiter};
+    struct sim_stream_clock o = {.stream = q->stream,
+                                 .sequence = q->number,
+                                 .is_graph_node = q->is_node,
+                                 .has_dependent = has_waiter};
     _Static_assert((int)WB_MAX_STREAMS == (int)SIM_MAX_STREAMS, "one list");
     if (!s->backend->ops->set_stream_clock) return;
     if (!q->number || tail.size != sizeof o.ordered_after + sizeof o.permanently_after)

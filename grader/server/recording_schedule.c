@@ -188,6 +188,7 @@ static void mark_new_waits(struct wait_marker *w, uint32_t seen_clock[TIMELINE_M
 
 void recording_mark_waiters(struct recording *r) {
     struct wait_marker *w = xcalloc(1, sizeof *w);
+    uint64_t stream_mask = 0;
     w->recording = r;
     for (size_t i = 0; i < r->ncommands; i++) {
         const struct wb_req_order *q = order_at(r, i);
@@ -198,10 +199,12 @@ void recording_mark_waiters(struct recording *r) {
         mark_new_waits(w, w->seen_clock[q->stream], q->stream, clocks);
         mark_new_waits(w, w->seen_clock[TIMELINE_MAX_STREAMS], TIMELINE_MAX_STREAMS,
                        clocks + TIMELINE_MAX_STREAMS);
+        stream_mask |= 1ull << q->stream;
         struct order_list *o = &w->orders[q->stream];
         GROW(o->index, o->n + 1, o->capacity, 16);
         o->index[o->n++] = (uint32_t)i;
     }
+    r->has_several_streams = stream_mask & (stream_mask - 1);
     for (unsigned s = 0; s < TIMELINE_MAX_STREAMS; s++) free(w->orders[s].index);
     free(w);
 }

@@ -81,6 +81,7 @@ static void execute_launch(struct launch *l, struct sim_result *out) {
     l->check_config = sim_check_launch;
     apply_shared_budget(l);
     memory_set_host_hidden(&l->sim->memory, true);
+    if (!l->sim->options.sanitize && l->sanitize) memory_set_all_initialized(&l->sim->memory);
     bool ok = launch_open(l) && race_open(l);
     if (ok) launch_run(l);
     else atomic_store(&l->abort_fault, SIM_FAULT_OUT_OF_HOST_MEMORY);
@@ -88,10 +89,11 @@ static void execute_launch(struct launch *l, struct sim_result *out) {
     core_collect_reports(l, out);
     race_report(l, out);
     race_streams_launch(l, out);
+    race_keep_unproven_stores(l);
     race_close(l);
     launch_close(l);
     memory_set_host_hidden(&l->sim->memory, false);
-    if (l->sanitize) memory_update_initialized(&l->sim->memory);
+    if (l->sim->options.sanitize) memory_update_initialized(&l->sim->memory);
     l->sim->spent_insns += l->finished_warp_insns, l->sim->simulation_cost = l->simulation_cost;
     if (l->sim->pending_launches || l->sim->tail_launches || l->sim->prepared_launches)
         run_pending_launches(l->sim, out);

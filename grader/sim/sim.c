@@ -82,7 +82,7 @@ enum sim_status sim_free(struct sim *s, uint64_t a) {
     return a ? memory_free(&s->memory, a) : SIM_OK;
 }
 void sim_set_stream_clock(struct sim *s, const struct sim_stream_clock *o) {
-    race_streams_set_clock(s, o);
+    race_streams_set_clock(s, s->options.sanitize || s->options.watch ? o : NULL);
 }
 bool sim_check_host_access(struct sim *s, const char *description,
                            const struct sim_strided_range *r, struct sim_report *out) {
@@ -435,6 +435,9 @@ bool sim_set_heap(struct sim *s, uint64_t bytes) {
 }
 
 void sim_set_sanitize(struct sim *s, bool on) { s->options.sanitize = on; }
+void sim_set_watch(struct sim *s, bool on, uint64_t key) {
+    s->options.watch = on, s->options.watch_key = key;
+}
 
 void sim_set_reverse_block_order(struct sim *s, bool on) { s->options.reverse_block_order = on; }
 void sim_set_split_active_masks(struct sim *s, bool on) { s->options.split_active_masks = on; }

@@ -100,6 +100,8 @@ struct sim_options {
     double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */
     uint64_t sample_warps;       /* see sim_set_sample */
     uint64_t sample_key;         /* see sim_set_sample */
+    bool watch;                  /* see sim_set_watch */
+    uint64_t watch_key;          /* see sim_set_watch */
 };
 
 /* Does the part of sim_open that a sandboxed process may not do. Call it before entering the
@@ -382,6 +384,10 @@ void sim_drain_output(struct sim *s, struct buf *out, struct buf *errors);
 /* Sets the size of the device heap; returns false if it exceeds SIM_MAX_HEAP_BYTES. */
 bool sim_set_heap(struct sim *s, uint64_t bytes);
 void sim_set_sanitize(struct sim *s, bool on);
+/* If on, launches without `sanitize` check a sample of their blocks for races and the like, which
+ * the key selects, and commands of several streams for races. All global memory then counts as
+ * initialized. */
+void sim_set_watch(struct sim *s, bool on, uint64_t key);
 
 /* ---- the order of commands: races between streams (race/streams.c) ---- */
 
@@ -394,11 +400,12 @@ struct sim_stream_clock {
     uint32_t ordered_after[SIM_MAX_STREAMS];
     /* …and the last one that all later commands are ordered after, too. */
     uint32_t permanently_after[SIM_MAX_STREAMS];
+    bool is_graph_node; /* `stream` then stands for a chain of the graph's nodes */
     /* Another stream's command, or the host, waits for this one (server/record.c). */
     bool has_dependent;
 };
 /* Sets the clock for launches and sim_check_host_access, which then look for stream races. NULL
- * turns that off. */
+ * turns that off, and so does the lack of both `sanitize` and `watch`. */
 void sim_set_stream_clock(struct sim *s, const struct sim_stream_clock *o);
 /* The rows that a copy or a fill of the host accesses. */
 struct sim_strided_range {

@@ -67,9 +67,12 @@ struct sim_func {
     bool polls_global;
     /* Other blocks may poll what this function writes, by atomics or strong stores. */
     bool updates_global;
-    /* For entries: the objects that its stores and atomics may reach, OBJ_…
-     * (underlying_object.c). */
-    u64 mod_set;
+    /* For entries: the sets of objects that the address of a store or an atomic is computed from,
+     * OBJ_… (underlying_object.c); each set once. */
+    u64 *mod_sets;
+    u32 nmod_sets;
+    /* A store reached memory that these sets don't lead to: race/writable_allocations.c. */
+    bool has_unproven_stores;
     /* Accesses of that memory may be narrower than a word. */
     bool has_subword_global, has_subword_shared;
     bool recursive, cooperative;
@@ -93,7 +96,7 @@ struct sim_func {
     struct sim_kernel *kernel;
 };
 
-/* Bits of sim_func.mod_set: a kernel parameter's number, or one of these. */
+/* Bits of sim_func.mod_sets: a kernel parameter's number, or one of these. */
 enum { OBJ_MODULE_VARS = 62 /* the module's variables */, OBJ_UNKNOWN = 63 /* anything */ };
 
 enum { ALLOCA_BYTES = 16 << 10 };

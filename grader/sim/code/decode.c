@@ -406,7 +406,7 @@ static bool decode_func(struct decoder *d, struct sim_func *c, u32 shared_offset
     if (ok) patch_branches(d, insn_ops, first_table);
     if (ok) decode_find_unassigned(d);
     if (ok) decode_merge_accesses(d);
-    if (ok && f->is_entry) c->mod_set = decode_mod_set(d);
+    if (ok && f->is_entry) decode_find_mod_sets(d);
     d->nshared_vars = saved_nshareds;
     free(insn_ops), free(d->read_counts), free(d->contractions), free(d->fence_checked);
     d->fence_checked = NULL;

@@ -166,8 +166,8 @@ void decode_find_cas_retries(struct decoder *d);
 bool decode_is_poll(struct decoder *d);
 /* address_reuse.c: marks its accesses that repeat the addresses of an earlier one. */
 void decode_find_address_reuse(struct decoder *d);
-/* underlying_object.c: returns what the entry just decoded may write, OBJ_… bits. */
-u64 decode_mod_set(const struct decoder *d);
+/* underlying_object.c: sets sim_func.mod_sets of the entry just decoded. */
+void decode_find_mod_sets(struct decoder *d);
 /* underlying_object.c: returns decoder.reg_objects, which the caller frees; and the objects that an
  * address is computed from. */
 u64 *decode_param_objects(const struct decoder *d);

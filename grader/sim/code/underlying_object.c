@@ -7,8 +7,9 @@
  *
  * Only what some instruction of a launch may write can race, so race/ skips loads of everything
  * else. Once the parameters have their values, the set of a store's address says which allocations
- * it reaches: those that one of the parameters points into. Moving an address from one allocation
- * into another is out of bounds in the language, and looks in bounds to any checker.
+ * it reaches: those that one of the parameters points into. If none of them does, because the
+ * kernel puts the address together from parts, the store may reach anything. A store that leaves
+ * these allocations is noticed when it runs (race/writable_allocations.c).
  *
  * For an access out of bounds, the set says which buffer it was meant for.
  *
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PASSES = 64 };
+enum { MAX_PASSES = 64, MAX_MOD_SETS = 32 /* more count as unknown */ };
 #define OBJ_SET_UNKNOWN (1ull << OBJ_UNKNOWN)
 
 struct object_ctx {
@@ -154,12 +155,20 @@ static u64 mod_set_of(const struct object_ctx *s, const struct ptx_insn *in) {
     return objects_of_operand(s, to);
 }
 
-u64 decode_mod_set(const struct decoder *d) {
+static void add_mod_set(struct sim_func *c, u64 set) {
+    for (u32 i = 0; i < c->nmod_sets; i++)
+        if (c->mod_sets[i] == set) return;
+    if (!set) return;
+    if (c->nmod_sets < MAX_MOD_SETS) c->mod_sets[c->nmod_sets++] = set;
+    else c->mod_sets[0] = OBJ_SET_UNKNOWN;
+}
+
+void decode_find_mod_sets(struct decoder *d) {
     struct object_ctx s = {.d = d, .regs = xcalloc(d->f->nregs + 1, sizeof *s.regs)};
-    u64 set = solve_objects(&s) ? 0 : OBJ_SET_UNKNOWN;
-    for (u32 i = 0; i < d->f->ninsns; i++) set |= mod_set_of(&s, &d->f->insns[i]);
+    d->c->mod_sets = arena_array(&d->m->arena, u64, MAX_MOD_SETS);
+    add_mod_set(d->c, solve_objects(&s) ? 0 : OBJ_SET_UNKNOWN);
+    for (u32 i = 0; i < d->f->ninsns; i++) add_mod_set(d->c, mod_set_of(&s, &d->f->insns[i]));
     free(s.regs);
-    return set;
 }
 
 u64 *decode_param_objects(const struct decoder *d) {

@@ -229,10 +229,10 @@ static void check_unequal_skips(struct exec *x, u32 id) {
 static void notify_race_callbacks(const struct launch *l, struct block *b, u32 id,
                                   bool is_all_warps) {
     u32 waiting_warps = 0;
-    if (is_all_warps) return l->race_callbacks->on_block_sync(b, l);
+    if (is_all_warps) return b->race_callbacks->on_block_sync(b, l);
     for (u32 i = 0; i < b->nwarps; i++)
         waiting_warps |= (u32)is_warp_at_barrier(&b->warps[i], id) << i;
-    l->race_callbacks->on_barrier_release(b, id, waiting_warps, l);
+    b->race_callbacks->on_barrier_release(b, id, waiting_warps, l);
 }
 
 static void try_release_one(struct exec *x, u32 id) {
@@ -249,7 +249,7 @@ static void try_release_one(struct exec *x, u32 id) {
     if (!complete || (!waiting_warps && !b->expected_threads)) return;
     const struct launch *l = x->worker->launch;
     if (block->skipped_barrier && !b->expected_threads) check_unequal_skips(x, id);
-    if (l->race_callbacks) notify_race_callbacks(l, block, id, waiting_warps == live_warps);
+    if (block->race_callbacks) notify_race_callbacks(l, block, id, waiting_warps == live_warps);
     if (!b->expected_threads && block->exited_threads && !block->exit_reported)
         note_early_exit(x, id);
     if (!b->expected_threads) barrier_clear_skips(block, l->module->nnumbered_barriers);
@@ -334,7 +334,7 @@ static void count_bar_arrive(struct exec *x, struct warp_split *f, struct barrie
     w->bar_arrived_lanes[id] |= f->mask;
     if (w->live_lanes & ~w->bar_arrived_lanes[id]) return;
     w->bar_arrived_lanes[id] = 0;
-    if (l->race_callbacks) l->race_callbacks->on_barrier_arrive(x->block, w, id, l);
+    if (x->block->race_callbacks) x->block->race_callbacks->on_barrier_arrive(x->block, w, id, l);
     b->arrived_warps++;
 }
 

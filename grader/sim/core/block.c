@@ -190,10 +190,11 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     if (l->sanitize) memset(b->shared_written, 0, l->shared_bytes);
     b->race_shadow = k->race_shadow;
     b->acquire_clock = k->launch_clock;
-    if (l->race_callbacks) l->race_callbacks->on_block_start(b, l);
-    if (l->race_callbacks)
+    b->race_callbacks = launch_is_watched(l, linear) ? l->race_callbacks : NULL;
+    if (b->race_callbacks) b->race_callbacks->on_block_start(b, l);
+    if (b->race_callbacks)
         /* the accesses of the block that used this memory before are in the past */
-        l->race_callbacks->on_block_sync(b, l);
+        b->race_callbacks->on_block_sync(b, l);
     for (u32 i = 0; i < b->nwarps; i++) {
         u32 threads = l->nthreads - i * 32;
         split_init(&b->warps[i], threads >= 32 ? ~0u : (1u << threads) - 1, l->code->first_op);
@@ -208,8 +209,18 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     }
 }
 
+/* Sets what is checked in the block, if not all blocks of the launch are. Accesses to global memory
+ * are recorded only where an unwatched block can't order those of watched ones. */
+static void select_checks(struct exec *x, const struct launch *l, const struct block *b) {
+    bool is_checked = b->race_callbacks != NULL;
+    x->sanitize = l->sanitize && is_checked;
+    x->tracks_global_races = l->tracks_global_races && is_checked && !l->tracks_happens_before;
+    x->tracks_happens_before = false;
+}
+
 static void bind_block(struct worker *k, struct block *b) {
     struct exec *x = &k->exec;
+    if (k->launch->watched_blocks) select_checks(x, k->launch, b);
     x->block = b;
     x->base[BASE_BLOCK] = b->values;
     x->shared = b->shared;
@@ -233,9 +244,8 @@ enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
             made_progress |= w->warp_insns != before || s == WARP_DONE;
         }
         if (!is_alive)
-            return k->launch->race_callbacks && !k->launch->race_callbacks->on_block_exit(&k->exec)
-                       ? WARP_FAULTED
-                       : WARP_DONE;
+            return b->race_callbacks && !b->race_callbacks->on_block_exit(&k->exec) ? WARP_FAULTED
+                                                                                    : WARP_DONE;
         if (has_yielded) return WARP_YIELDED;
         if (!made_progress && (b->cluster || grid_barrier_has_waiters(b)))
             return WARP_WAITING; /* possibly for another block */

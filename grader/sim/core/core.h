@@ -129,6 +129,10 @@ struct barrier {
     bool has_waiters;                         /* by bar.sync */
 };
 
+struct launch;
+struct race_shadow; /* race/race.h */
+struct race_callbacks;
+
 struct block {
     u32 index[3];
     u64 linear, warp_insns; /* index in the grid; warp instructions executed, for the budget */
@@ -148,8 +152,9 @@ struct block {
     u32 recorded_epoch;
     u32 logical_clock, acquire_clock; /* for races in global memory: race/exec_global.c */
     struct warp_order order; /* joined from all warps at each barrier; its acquire_clock is above */
-    struct observed_blocks *observed_blocks; /* race/happens_before.c; NULL = none */
-    struct race_shadow *race_shadow;         /* of its worker */
+    struct observed_blocks *observed_blocks;     /* race/happens_before.c; NULL = none */
+    struct race_shadow *race_shadow;             /* of its worker */
+    const struct race_callbacks *race_callbacks; /* NULL: the block is not checked */
     struct barrier barriers[BARRIERS_PER_BLOCK];
     /* Each of these is NULL until the block needs it. */
     struct async_copies *async_copies;   /* copies in flight: race/async.h */
@@ -264,9 +269,6 @@ enum race_access_kind {
     RACE_READ_REVALIDATED, /* a plain load whose value an atomic checks later: code/cas_retry.c */
 };
 
-struct launch;
-struct race_shadow; /* race/race.h */
-
 /* Events that race detection (race/) receives while blocks run. */
 struct race_callbacks {
     /* A barrier of all threads is complete, or a block starts. */
@@ -372,14 +374,18 @@ struct launch {
     u64 insn_budget;
     double deadline; /* monotonic seconds; 0 = none */
     bool sanitize, adversarial_schedule;
-    u8 timeslice_log2;           /* log2 of instructions: core/warp_split.c */
-    atomic_bool has_shared_race; /* reported; it explains uninitialized reads of shared memory */
-    bool blocks_depend;          /* a traced block could not finish alone */
-    bool tracks_global_races;    /* record accesses to global memory */
-    bool tracks_happens_before;  /* …in order, on one worker: race/happens_before.c */
-    bool reverse_block_order;    /* sim_options.reverse_block_order */
-    bool random_order;           /* …and blocks poll each other: choose the next one at random */
-    bool ptx_order;              /* not sim_options.hardware_order */
+    bool watches_sample; /* sanitize, but only of the watched blocks: core/watched_blocks.c */
+    u64 *watched_blocks; /* ascending; NULL = all */
+    u32 nwatched_blocks;
+    atomic_bool has_unproven_store; /* race/writable_allocations.c */
+    u8 timeslice_log2;              /* log2 of instructions: core/warp_split.c */
+    atomic_bool has_shared_race;    /* reported; it explains uninitialized reads of shared memory */
+    bool blocks_depend;             /* a traced block could not finish alone */
+    bool tracks_global_races;       /* record accesses to global memory */
+    bool tracks_happens_before;     /* …in order, on one worker: race/happens_before.c */
+    bool reverse_block_order;       /* sim_options.reverse_block_order */
+    bool random_order; /* …and blocks poll each other: choose the next one at random */
+    bool ptx_order;    /* not sim_options.hardware_order */
     const struct race_callbacks *race_callbacks; /* NULL unless sanitize */
     /* log2 of a shadow cell's bytes: 2, or 0 in kernels with accesses of less than a word. */
     u32 global_shift, shared_shift;
@@ -436,6 +442,10 @@ void call_return(struct exec *x, struct warp_split *f);
 /* core/builtin.c: printf, malloc, free, assert of device code. `frame` is the caller's. */
 void call_builtin(struct exec *x, const struct call_desc *d, u32 mask, const struct op *o,
                   unsigned char *frame);
+
+/* core/watched_blocks.c */
+void launch_choose_watched_blocks(struct launch *l);
+bool launch_is_watched(const struct launch *l, u64 linear);
 
 /* core/block.c */
 bool block_allocate(struct launch *l, struct block *b); /* false: out of memory */

@@ -344,13 +344,17 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->thread_local_bytes = l->code->max_local;
     l->insn_budget = s->options.instruction_budget;
     l->deadline = s->options.time_budget > 0 ? clock_seconds() + s->options.time_budget : 0;
-    l->sanitize = s->options.sanitize;
+    l->sanitize = s->options.sanitize || s->options.watch;
+    l->watches_sample = !s->options.sanitize && s->options.watch && !s->streams;
     l->global_shift = l->code->has_subword_global ? 0 : 2;
     l->shared_shift = l->code->has_subword_shared ? 0 : 2;
     l->tracks_global_races = l->sanitize;
     cluster_set_dims(l);
+    if (l->watches_sample && l->has_clusters)
+        l->sanitize = l->tracks_global_races = l->tracks_cluster_races = l->watches_sample = false;
     l->tracks_happens_before =
         l->tracks_global_races && (l->code->interblock_dependent || l->tracks_cluster_races);
+    launch_choose_watched_blocks(l);
     l->ptx_order = !s->options.hardware_order;
     l->reverse_block_order = s->options.reverse_block_order;
     l->random_order = l->reverse_block_order && l->code->polls_global;
@@ -384,5 +388,6 @@ void launch_close(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) worker_close(&l->workers[i]);
     free(l->workers);
     free(l->cluster_ids);
+    free(l->watched_blocks);
     clock_sched_close(l);
 }

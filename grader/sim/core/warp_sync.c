@@ -189,8 +189,9 @@ static void mark_inactive_sources(struct exec *x, const struct op *o, struct war
 static void compute_result(struct exec *x, const struct op *o, struct warp_exchange *e, u32 lanes) {
     const struct warp_sync_desc *d = desc_of(x, o);
     const struct launch *l = x->worker->launch;
-    if (l->race_callbacks)
-        l->race_callbacks->on_warp_sync(x->block, x->warp, lanes, d->kind == WARP_SYNC_BARRIER, l);
+    if (x->block->race_callbacks)
+        x->block->race_callbacks->on_warp_sync(x->block, x->warp, lanes,
+                                               d->kind == WARP_SYNC_BARRIER, l);
     switch ((enum warp_sync_kind)d->kind) {
     case WARP_SYNC_SHFL: shuffle(e, d->mode, lanes); break;
     case WARP_SYNC_VOTE: vote(e, d->mode, lanes); break;

@@ -360,9 +360,11 @@ static void check_bulk_races(struct exec *x, const struct op *o, u32 lane, u64 t
     if (o->imm != BULK_SHARED_TO_GLOBAL) ISAFN(lane_bulk_check_race)(x, o, lane, to, n, RACE_WRITE);
     if (o->imm != BULK_GLOBAL_TO_SHARED)
         ISAFN(lane_bulk_check_race)(x, o, lane, from, n, RACE_READ);
-    if (o->imm == BULK_SHARED_TO_SHARED || !x->tracks_global_races ||
-        !memory_find_allocation(x->memory, global)->is_race_checked)
-        return;
+    if (o->imm == BULK_SHARED_TO_SHARED || !x->tracks_global_races) return;
+    if (!memory_find_allocation(x->memory, global)->is_race_checked) {
+        if (o->imm == BULK_GLOBAL_TO_SHARED) return;
+        race_note_unproven_store(x->worker->launch);
+    }
     ISAFN(race_global_lane_access)
     (x, o, x->mems[o->aux].stat + BULK_STAT_GLOBAL, lane, global, n,
      o->imm == BULK_GLOBAL_TO_SHARED ? RACE_READ : RACE_WRITE);

@@ -1,5 +1,6 @@
 /* exec_mem_global.c — loads and stores of global and constant memory. See exec_mem.c. */
 #include "grader/sim/insn/exec_mem.h"
+#include "grader/sim/race/race.h"
 
 #include <string.h>
 
@@ -89,13 +90,29 @@ static void shadow_global(struct exec *x, const struct op *o, const struct mem_d
     }
 }
 
+/* Returns true if the access is recorded for races. Loads of memory that the launch can't change
+ * are not, unless commands of other streams may change it. A store to memory that the analysis did
+ * not find shows that it can't prove what the kernel's stores reach: from the next launch on, all
+ * memory is checked. */
+static inline bool is_race_recorded(const struct exec *x, const struct mem_desc *d,
+                                    const struct allocation *a) {
+    struct launch *l = x->worker->launch;
+    if (!x->tracks_global_races) return false;
+    if (d->space == SPACE_CONST) return l->sim->streams != NULL;
+    if (a->is_race_checked) return true;
+    if (d->verb == MEM_LOAD) return false;
+    race_note_unproven_store(l);
+    return true;
+}
+
 static void access_global_lanes(struct exec *x, const struct op *o, const struct mem_desc *d,
                                 const u64 *ea, u32 mask) {
     static const s32 zero_offsets[32];
     FOR_ACTIVE_LANES(mask) {
         if (!check_lane_access(x, o, d, l, ea[l])) continue;
         if (x->sanitize) shadow_global(x, o, d, ea[l], zero_offsets, 1u << l, PATTERN_ANY);
-        if (x->tracks_global_races && d->space != SPACE_CONST) ISAFN(race_global_lane_access)
+        if (is_race_recorded(x, d, memory_find_allocation(x->memory, ea[l])))
+            ISAFN(race_global_lane_access)
         (x, o, d->stat, l, ea[l], d->width * (u32)d->count, race_access_of(d));
         ISAFN(lane_move)
         (x, d, x->memory->bytes + (ea[l] - SIM_BASE), zero_offsets, 1u << l, PATTERN_ANY);
@@ -124,8 +141,7 @@ static inline void access_global_pattern(struct exec *x, const struct op *o,
                                          struct access_pattern *m, u32 mask) {
     if (x->sanitize && !x->memory->allocations[m->allocation].is_initialized)
         shadow_global(x, o, d, m->base, m->lane_offset, mask, m->shape);
-    if (x->tracks_global_races && x->memory->allocations[m->allocation].is_race_checked &&
-        d->space != SPACE_CONST)
+    if (is_race_recorded(x, d, &x->memory->allocations[m->allocation]))
         ISAFN(race_global_access)(x, o, stat, m, m->base, access_span(d), race_access_of(d));
     ISAFN(lane_move)(x, d, x->memory->bytes + (m->base - SIM_BASE), m->lane_offset, mask, m->shape);
 }
@@ -165,8 +181,9 @@ bool ISAFN(lane_may_access_global)(struct exec *x, const struct op *o, const str
         check_initialized(x, o, d, lane, address);
         memset(x->memory->init_shadow + (address - SIM_BASE), 1, d->width);
     }
-    if (x->tracks_global_races && d->verb != MEM_ATOM)
-        ISAFN(race_global_lane_access)(x, o, d->stat, lane, address, d->width, RACE_RED);
+    if (is_race_recorded(x, d, memory_find_allocation(x->memory, address)) && d->verb != MEM_ATOM)
+        ISAFN(race_global_lane_access)
+    (x, o, d->stat, lane, address, d->width, d->verb == MEM_LOAD ? RACE_READ : RACE_RED);
     return true;
 }
 
@@ -179,7 +196,8 @@ bool ISAFN(lane_count_atomic_global)(struct exec *x, const struct op *o, const s
     bool written =
         !x->sanitize || x->memory->allocations[m->allocation].is_initialized ||
         atomic_initialized(x->memory->init_shadow + (base - SIM_BASE), rel, mask, d->width);
-    if (written && x->tracks_global_races && d->verb != MEM_ATOM)
+    if (written && is_race_recorded(x, d, &x->memory->allocations[m->allocation]) &&
+        d->verb != MEM_ATOM)
         ISAFN(race_global_access)(x, o, stat, m, base, d->width, RACE_RED);
     return written;
 }

@@ -9,6 +9,7 @@
 #include "grader/sim/core/undef.h"
 #include "grader/sim/insn/exec.h"
 #include "grader/sim/insn/exec_half.h"
+#include "grader/sim/race/exec_race.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,14 +62,26 @@ static void add_sectors(const struct fetch *f, u64 x, u64 y, u64 z, u32 bytes) {
     }
 }
 
+/* Records a read for races with other streams, whose commands may change a texture's memory. Texels
+ * narrower than a shadow cell, and stores to surfaces, are left out. */
+static void record_stream_read(const struct fetch *f, u64 address, u32 bytes) {
+    struct exec *x = f->x;
+    const struct mem_desc *d = &x->mems[f->o->aux];
+    if (d->verb == MEM_STORE || bytes % (1u << x->worker->launch->global_shift)) return;
+    ISAFN(race_global_lane_access)(x, f->o, d->stat, f->lane, address, bytes, RACE_READ);
+}
+
 /* Returns the bytes at x of row y of plane z, checked and counted; NULL after a report. */
 static unsigned char *texel_pointer(const struct fetch *f, u64 x, u64 y, u64 z, u32 bytes) {
     struct exec *e = f->x;
     u64 address = f->t->address + z * f->t->slice_pitch + y * f->t->pitch + x;
     char location[256];
     add_sectors(f, x, y, z, bytes);
-    if (memory_find_range(e->memory, address, bytes) >= 0)
+    if (memory_find_range(e->memory, address, bytes) >= 0) {
+        if (e->tracks_global_races && e->worker->launch->sim->streams)
+            record_stream_read(f, address, bytes);
         return e->memory->bytes + (address - SIM_BASE);
+    }
     memory_describe(e->memory, address, bytes, location, sizeof location);
     core_fault(e, SIM_FAULT_USE_AFTER_FREE, f->o, f->lane, address,
                "uses a texture or surface whose memory no longer exists: %s", location);

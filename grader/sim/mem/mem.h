@@ -112,6 +112,8 @@ static inline void memory_invalidate_initialized(struct allocation *a) {
     a->is_initialized = a->region == MEM_HOST_SHARED;
     a->initialized_prefix = 0;
 }
+/* Marks all live allocations as initialized. */
+void memory_set_all_initialized(struct memory *m);
 /* Finds allocations that are fully initialized, after a launch with the sanitizer. Over time it
  * checks each byte once. */
 void memory_update_initialized(struct memory *m);

@@ -381,6 +381,13 @@ void memory_set_initialized(struct memory *m, uint64_t address, uint64_t bytes,
     else if (a->start == address - SIM_BASE && bytes >= a->size) a->is_initialized = true;
 }
 
+void memory_set_all_initialized(struct memory *m) {
+    for (unsigned i = 0; i < m->count; i++)
+        if (m->allocations[i].state == ALLOCATION_LIVE && m->allocations[i].size)
+            memory_set_initialized(m, SIM_BASE + m->allocations[i].start, m->allocations[i].size,
+                                   true);
+}
+
 void memory_update_initialized(struct memory *m) {
     for (unsigned i = 0; i < m->count; i++) {
         struct allocation *a = &m->allocations[i];

@@ -12,6 +12,7 @@
  *   history.c               the last accesses, for the reports
  *   race.c                  races between blocks at the end of a launch; the reports' texts
  *   streams.c               races between commands of several streams
+ *   footprint.c             the bytes that such a command accesses
  *   proxy.c                 missing fence.proxy.async before a wgmma or a bulk copy reads
  *   async.c                 copies in flight
  *   wgmma_pending.c         wgmmas in flight
@@ -248,6 +249,12 @@ void race_intra_warp_reset(struct race_shadow *p, u32 warp);
 
 /* writable_allocations.c: marks the allocations that the launch may change. */
 void race_mark_writable_allocations(const struct launch *l);
+/* Notes that a store or an atomic reached an allocation that is not marked. */
+static inline void race_note_unproven_store(struct launch *l) {
+    atomic_store_explicit(&l->has_unproven_store, true, memory_order_relaxed);
+}
+/* Keeps the note for later launches of the kernel. */
+void race_keep_unproven_stores(const struct launch *l);
 
 /* shadow.c */
 bool race_open(struct launch *l);

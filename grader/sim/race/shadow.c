@@ -13,12 +13,13 @@
 
 enum { MAX_RETAINED_CELLS = 16 << 20 }; /* cells whose pages stay in memory after a launch */
 
-/* Maps a plane of `bytes` for each byte of covered memory; NULL if that fails. */
-static void *map_plane(const struct race_shadow *p, size_t bytes) {
+/* Maps a plane of `bytes` for each byte of covered memory; NULL if that fails. Accesses are mostly
+ * sequential, so large pages are faster; where few blocks are checked they would waste memory. */
+static void *map_plane(const struct race_shadow *p, size_t bytes, bool is_sparse) {
     void *at = mmap(NULL, p->covered_bytes * bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return NULL;
-    madvise(at, p->covered_bytes * bytes, MADV_HUGEPAGE); /* Accesses are mostly sequential. */
+    madvise(at, p->covered_bytes * bytes, is_sparse ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     return at;
 }
 
@@ -52,7 +53,7 @@ static void unmap_planes(struct race_shadow *p) {
         .history = p->history, .patterns = p->patterns, .intra_warp = p->intra_warp};
 }
 
-static bool map_planes(struct race_shadow *p, u64 covered_bytes) {
+static bool map_planes(struct race_shadow *p, u64 covered_bytes, bool is_sparse) {
     void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
     bool ok = true;
     *p = (struct race_shadow){.covered_bytes = covered_bytes,
@@ -61,10 +62,10 @@ static bool map_planes(struct race_shadow *p, u64 covered_bytes) {
                               .intra_warp = p->intra_warp};
     list_planes(p, block_planes, epoch_planes);
     for (u32 i = 0; i < BLOCK_PLANE_COUNT; i++)
-        ok &= (*block_planes[i] = map_plane(p, sizeof(u16))) != NULL;
+        ok &= (*block_planes[i] = map_plane(p, sizeof(u16), is_sparse)) != NULL;
     for (u32 i = 0; i < EPOCH_PLANE_COUNT; i++)
-        ok &= (*epoch_planes[i] = map_plane(p, sizeof(u32))) != NULL;
-    ok &= (p->rows = map_plane(p, ROW_BYTES_PER_CELL)) != NULL;
+        ok &= (*epoch_planes[i] = map_plane(p, sizeof(u32), is_sparse)) != NULL;
+    ok &= (p->rows = map_plane(p, ROW_BYTES_PER_CELL, is_sparse)) != NULL;
     if (!ok) unmap_planes(p);
     return ok;
 }
@@ -81,7 +82,7 @@ void race_free(struct sim *s) {
 
 /* Maps shadows for so many workers that cover all memory in use; false if that fails. Enlarging one
  * discards its contents: between launches no record is needed. */
-static bool grow_shadows(struct sim *s, unsigned workers) {
+static bool grow_shadows(struct sim *s, unsigned workers, bool is_sparse) {
     u64 covered_bytes = memory_used_span(&s->memory);
     if (workers > s->nrace_shadows)
         s->race_shadows = xrealloc(s->race_shadows, workers * sizeof *s->race_shadows);
@@ -96,7 +97,7 @@ static bool grow_shadows(struct sim *s, unsigned workers) {
             s->race_shadows[i].intra_warp = xcalloc(32, sizeof *s->race_shadows[i].intra_warp);
         if (s->race_shadows[i].covered_bytes >= covered_bytes) continue;
         unmap_planes(&s->race_shadows[i]);
-        if (!map_planes(&s->race_shadows[i], covered_bytes)) return false;
+        if (!map_planes(&s->race_shadows[i], covered_bytes, is_sparse)) return false;
     }
     return true;
 }
@@ -105,7 +106,7 @@ bool race_open(struct launch *l) {
     if (!l->tracks_global_races) return true;
     l->race_callbacks = &race_callbacks;
     race_mark_writable_allocations(l);
-    if (!grow_shadows(l->sim, l->nworkers)) return false;
+    if (!grow_shadows(l->sim, l->nworkers, l->watched_blocks != NULL)) return false;
     for (u32 i = 0; i < l->nworkers; i++) {
         struct race_shadow *p = l->workers[i].race_shadow = &l->sim->race_shadows[i];
         l->workers[i].launch_clock = p->logical_clock;

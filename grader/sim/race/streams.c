@@ -3,12 +3,17 @@
  *
  * The simulator executes commands in the order of the calls, so results never show such a race. But
  * the host passes for each command which others it comes after (struct sim_stream_clock), and the
- * footprint of each, word by word, is kept until every later command comes after it. A kernel's
- * words come from its shadow memory (shadow.c), which covers all allocations while streams are in
- * use. Only words that were accessed as a whole count; atomics of two kernels don't race. Memory is
- * bounded: with too many commands the oldest footprints are dropped. */
+ * footprint of each (footprint.h) is kept until every later command comes after it. A kernel's
+ * bytes come from its shadow memory (shadow.c), which covers all allocations while streams are in
+ * use. In kernels without accesses narrower than a word, an access counts for the whole word.
+ *
+ * Any number of commands is kept. A stream's later access replaces earlier ones of its own: a
+ * command that comes after the later one comes after both, and one that doesn't conflicts with the
+ * later one, too. So a byte is in at most one footprint of each stream and kind of access, which
+ * bounds the memory, and nothing is lost. */
 #include "common/grow.h"
 #include "grader/sim/core/source_location.h"
+#include "grader/sim/race/footprint.h"
 #include "grader/sim/race/race.h"
 
 #include <stdio.h>
@@ -16,136 +21,110 @@
 #include <string.h>
 
 enum {
-    WORD_BYTES = 4,
-    ROW_BYTES = WORD_BYTES * SHADOW_ROW_CELLS,
-    MAX_FOOTPRINTS = 64,
-    MAX_SITES = 64
+    MAX_SITES = 64,
+    MAX_COPY_ROWS = 1 << 24 /* of a strided copy, of which the first are checked */
 };
-enum {
-    MAX_RUNS = 1 << 17,        /* of one command */
-    MAX_TOTAL_RUNS = 1 << 20,  /* of all commands */
-    MAX_COPY_ROWS = 1 << 16,   /* of a strided copy */
-    MAX_SCANNED_ROWS = 1 << 23 /* of a kernel's footprint: a gigabyte */
-};
-enum { COMMAND_READ, COMMAND_WRITE, COMMAND_UPDATE, COMMAND_ACCESS_KINDS };
-_Static_assert(SHADOW_ROW_CELLS == 32, "a mask has a bit for each word of a row");
+_Static_assert(SHADOW_ROW_CELLS == 32 && FOOTPRINT_ROW_BYTES == 32,
+               "a mask has a bit for each cell of a row, and for each byte of a footprint's row");
 
-/* Consecutive rows of which the same words were accessed. */
-struct row_run {
-    u64 first, n;
-    u32 word_mask[COMMAND_ACCESS_KINDS]; /* a bit for each word */
-};
-/* The source line by which a kernel accesses a range. */
-struct access_site {
-    u64 low, high; /* offsets from SIM_BASE */
-    u32 line;
-    u8 access_kind;
-    char file[64];
-};
-struct footprint {
-    u32 stream, number;
-    char description[136];
-    struct row_run *runs; /* ascending */
-    size_t nruns, capacity;
-    struct access_site *sites;
-    u32 nsites;
-};
 struct race_streams {
     struct sim_stream_clock current;
-    struct footprint footprints[MAX_FOOTPRINTS];
-    u32 n;
-    size_t total_runs; /* of all footprints */
+    struct footprint *footprints; /* in the order of the commands */
+    size_t n, capacity;
 };
 
-static void free_footprint(struct footprint *f) {
-    free(f->runs);
-    free(f->sites);
-}
-
-static void drop_footprint(struct race_streams *r, u32 i) {
-    r->total_runs -= r->footprints[i].nruns;
-    free_footprint(&r->footprints[i]);
-    memmove(&r->footprints[i], &r->footprints[i + 1], (--r->n - i) * sizeof *r->footprints);
+static size_t total_runs(const struct race_streams *r) {
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++) n += r->footprints[i].nruns;
+    return n;
 }
 
 void race_streams_clear(struct sim *s) {
-    while (s->streams && s->streams->n) drop_footprint(s->streams, s->streams->n - 1);
+    for (size_t i = 0; s->streams && i < s->streams->n; i++)
+        race_footprint_free(&s->streams->footprints[i]);
+    if (s->streams) s->streams->n = 0;
 }
 
 void race_streams_free(struct sim *s) {
     race_streams_clear(s);
+    if (s->streams) free(s->streams->footprints);
     free(s->streams);
     s->streams = NULL;
 }
 
+/* Frees footprints that are empty, or that every later command comes after. */
+static void drop_finished(struct race_streams *r) {
+    size_t kept = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        struct footprint *f = &r->footprints[i];
+        if (f->nruns && f->number > r->current.permanently_after[f->stream])
+            r->footprints[kept++] = *f;
+        else race_footprint_free(f);
+    }
+    r->n = kept;
+}
+
 void race_streams_set_clock(struct sim *s, const struct sim_stream_clock *o) {
-    if (!o || !o->sequence || o->stream >= SIM_MAX_STREAMS || !s->options.sanitize)
-        return race_streams_free(s);
+    if (!o || !o->sequence || o->stream >= SIM_MAX_STREAMS) return race_streams_free(s);
     if (!s->streams) s->streams = xcalloc(1, sizeof *s->streams);
     s->streams->current = *o;
-    for (u32 i = s->streams->n; i-- > 0;)
-        if (s->streams->footprints[i].number <=
-            o->permanently_after[s->streams->footprints[i].stream])
-            drop_footprint(s->streams, i);
+    drop_finished(s->streams);
 }
 
-/* ---- footprints ---- */
+/* ---- a kernel's accesses ---- */
 
-/* Adds `n` rows from `row` on. Calls come in ascending order, but may repeat the last row. */
-static void add_run(struct footprint *f, u64 row, u64 n,
-                    const u32 word_mask[COMMAND_ACCESS_KINDS]) {
-    struct row_run *last = f->nruns ? &f->runs[f->nruns - 1] : NULL,
-                   new_run = {.first = row, .n = n};
-    if (!n || !(word_mask[COMMAND_READ] | word_mask[COMMAND_WRITE] | word_mask[COMMAND_UPDATE]) ||
-        f->nruns == MAX_RUNS)
-        return;
-    if (last && last->first + last->n == row &&
-        !memcmp(last->word_mask, word_mask, sizeof last->word_mask)) {
-        last->n += n;
-        return;
-    }
-    bool same_row = last && last->first + last->n == row + 1;
-    for (u32 d = 0; d < COMMAND_ACCESS_KINDS; d++)
-        new_run.word_mask[d] = word_mask[d] | (same_row ? last->word_mask[d] : 0);
-    if (same_row && !--last->n) f->nruns--;
-    GROW(f->runs, f->nruns + 1, f->capacity, 64);
-    f->runs[f->nruns++] = new_run;
-}
+/* The cells of a shadow row that were accessed, by kind of access. */
+struct row_cells {
+    u32 mask[COMMAND_ACCESS_KINDS];
+};
 
-/* Adds to `word_mask` the words of a shadow row that were accessed as a whole. With cells smaller
- * than a word, a shadow row is only part of a row of words. */
-static void read_shadow_row(const struct race_shadow *p, u64 row, u32 shift,
-                            u32 word_mask[COMMAND_ACCESS_KINDS]) {
-    u32 cells_per_word = WORD_BYTES >> shift, words = SHADOW_ROW_CELLS / cells_per_word;
+static void read_shadow_row(const struct race_shadow *p, u64 row, struct row_cells *c) {
     enum shadow_row_state state = shadow_row_state(p, row);
     if (state == ROW_EMPTY) return;
-    if (state == ROW_COMPACT && cells_per_word == 1) {
-        word_mask[COMMAND_READ] |= p->rows[row].reader_block ? ~0u : 0,
-            word_mask[COMMAND_WRITE] |= p->rows[row].writer_block ? ~0u : 0;
+    if (state == ROW_COMPACT) {
+        c->mask[COMMAND_READ] |= p->rows[row].reader_block ? ~0u : 0;
+        c->mask[COMMAND_WRITE] |= p->rows[row].writer_block ? ~0u : 0;
         return;
     }
-    for (u32 w = 0; w < words; w++) {
-        u32 n[COMMAND_ACCESS_KINDS] = {0}, bit = (u32)(row * words + w) % SHADOW_ROW_CELLS;
-        for (u32 i = 0; i < cells_per_word; i++) {
-            u64 g = row * SHADOW_ROW_CELLS + w * cells_per_word + i;
-            n[COMMAND_READ] += race_reader_block(p, g) != 0;
-            n[COMMAND_WRITE] += race_writer_block(p, g) != 0;
-            n[COMMAND_UPDATE] += race_updater_block(p, g) != 0;
-        }
-        for (u32 d = 0; d < COMMAND_ACCESS_KINDS; d++)
-            word_mask[d] |= (u32)(n[d] == cells_per_word) << bit;
+    for (u32 i = 0; i < SHADOW_ROW_CELLS; i++) {
+        u64 cell = row * SHADOW_ROW_CELLS + i;
+        c->mask[COMMAND_READ] |= (u32)(p->reader_block[cell] != 0) << i;
+        c->mask[COMMAND_WRITE] |= (u32)(p->writer_block[cell] != 0) << i;
+        c->mask[COMMAND_UPDATE] |= (u32)(race_updater_block(p, cell) != 0) << i;
+    }
+}
+
+/* Returns the bytes of 8 cells that are words. */
+static u32 bytes_of_words(u32 words) {
+    u32 bytes = 0;
+    for (u32 i = 0; i < 8; i++) bytes |= (words >> i & 1 ? 15u : 0) << 4 * i;
+    return bytes;
+}
+
+static bool is_uniform(const struct row_cells *c) {
+    bool all = true;
+    for (u32 k = 0; k < COMMAND_ACCESS_KINDS; k++) all &= !c->mask[k] || c->mask[k] == ~0u;
+    return all;
+}
+
+/* Adds a shadow row, whose cells are bytes or words. */
+static void add_shadow_row(struct footprint *f, u64 row, u32 shift, const struct row_cells *c) {
+    u32 rows = 1u << shift;
+    if (!shift || is_uniform(c)) return race_footprint_add_rows(f, row * rows, rows, c->mask);
+    for (u32 i = 0; i < rows; i++) {
+        u32 byte_mask[COMMAND_ACCESS_KINDS];
+        for (u32 k = 0; k < COMMAND_ACCESS_KINDS; k++)
+            byte_mask[k] = bytes_of_words(c->mask[k] >> 8 * i);
+        race_footprint_add_rows(f, row * rows + i, 1, byte_mask);
     }
 }
 
 static void add_shadow_rows(const struct launch *l, struct footprint *f, u64 low, u64 high) {
-    u32 shift = l->global_shift, rows_per_word = WORD_BYTES >> shift;
-    for (u64 row = low / ROW_BYTES; row * ROW_BYTES < high; row++) {
-        u32 word_mask[COMMAND_ACCESS_KINDS] = {0};
-        for (u32 i = 0; i < l->nworkers; i++)
-            for (u32 k = 0; k < rows_per_word; k++)
-                read_shadow_row(l->workers[i].race_shadow, row * rows_per_word + k, shift,
-                                word_mask);
-        add_run(f, row, 1, word_mask);
+    u32 shift = l->global_shift, row_bytes = SHADOW_ROW_CELLS << shift;
+    for (u64 row = low / row_bytes; row * row_bytes < high; row++) {
+        struct row_cells c = {{0}};
+        for (u32 i = 0; i < l->nworkers; i++) read_shadow_row(l->workers[i].race_shadow, row, &c);
+        add_shadow_row(f, row, shift, &c);
     }
 }
 
@@ -163,23 +142,18 @@ static struct offset_range accessed_range(const struct launch *l) {
 static void add_allocations(struct launch *l, struct footprint *f) {
     const struct memory *m = &l->sim->memory;
     struct offset_range all = accessed_range(l);
-    u64 remaining_bytes = MAX_SCANNED_ROWS * (u64)ROW_BYTES;
+    u64 scanned_bytes = 0;
     for (unsigned i = 0; i < m->count; i++) {
         u64 low = m->allocations[i].start, high = low + m->allocations[i].size;
         if (low < all.low) low = all.low;
         if (high > all.high) high = all.high;
         if (low >= high) continue;
-        if (high - low > remaining_bytes) high = low + remaining_bytes;
-        remaining_bytes -= high - low;
+        scanned_bytes += high - low;
         add_shadow_rows(l, f, low, high);
     }
-    core_add_simulation_cost(l, (MAX_SCANNED_ROWS - remaining_bytes / ROW_BYTES) * l->nworkers /
-                                    4); /* 5 ns a row of a worker */
-}
-
-static int by_address(const void *x, const void *y) {
-    const struct row_run *a = x, *b = y;
-    return (a->first > b->first) - (a->first < b->first);
+    race_footprint_sort(f);
+    core_add_simulation_cost(l, (scanned_bytes / (SHADOW_ROW_CELLS << l->global_shift)) *
+                                    l->nworkers / 4); /* 5 ns a row of a worker */
 }
 
 static void add_sites(const struct launch *l, struct footprint *f) {
@@ -205,44 +179,10 @@ static void add_sites(const struct launch *l, struct footprint *f) {
         snprintf(p.file, sizeof p.file, "%.60s", slash ? slash + 1 : file);
         f->sites[f->nsites++] = p;
     }
+    f->sites = xrealloc(f->sites, (f->nsites + 1) * sizeof *f->sites);
 }
 
 /* ---- two commands ---- */
-
-/* The first word that two commands access, and how each accesses it. */
-struct conflict {
-    u64 offset;
-    u8 kind, other_kind;
-};
-
-static u32 conflicting_words(const struct row_run *a, const struct row_run *b, struct conflict *c) {
-    static const u8 pairs[][2] = {{COMMAND_WRITE, COMMAND_WRITE},  {COMMAND_READ, COMMAND_WRITE},
-                                  {COMMAND_WRITE, COMMAND_READ},   {COMMAND_UPDATE, COMMAND_WRITE},
-                                  {COMMAND_WRITE, COMMAND_UPDATE}, {COMMAND_READ, COMMAND_UPDATE},
-                                  {COMMAND_UPDATE, COMMAND_READ}};
-    for (u32 i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        u32 common_words = a->word_mask[pairs[i][0]] & b->word_mask[pairs[i][1]];
-        c->kind = pairs[i][0], c->other_kind = pairs[i][1];
-        if (common_words) return common_words;
-    }
-    return 0;
-}
-
-/* Finds the first word that both commands access and one changes. */
-static bool find_conflict(const struct footprint *a, const struct footprint *b,
-                          struct conflict *c) {
-    for (size_t i = 0, k = 0; i < a->nruns && k < b->nruns;) {
-        const struct row_run *x = &a->runs[i], *y = &b->runs[k];
-        u64 row = x->first > y->first ? x->first : y->first;
-        bool rows_overlap = row < x->first + x->n && row < y->first + y->n;
-        u32 words = rows_overlap ? conflicting_words(x, y, c) : 0;
-        c->offset = row * ROW_BYTES + (words ? (u32)__builtin_ctz(words) : 0) * WORD_BYTES;
-        if (words) return true;
-        if (x->first + x->n <= y->first + y->n) i++;
-        else k++;
-    }
-    return false;
-}
 
 static const struct access_site *site_at(const struct footprint *f, u64 offset, u8 access_kind) {
     for (u32 i = 0; i < f->nsites; i++) {
@@ -253,10 +193,21 @@ static const struct access_site *site_at(const struct footprint *f, u64 offset, 
     return NULL;
 }
 
-static void describe_stream(u32 stream, char *out, size_t size) {
-    if (stream < 2)
-        snprintf(out, size, "%s", stream ? "the thread's default stream" : "the default stream");
-    else snprintf(out, size, "stream %u", stream - 1);
+static void describe_stream(const struct footprint *f, char *out, size_t size) {
+    if (f->is_graph_node) snprintf(out, size, "a node of a graph");
+    else if (f->stream < 2)
+        snprintf(out, size, "%s", f->stream ? "the thread's default stream" : "the default stream");
+    else snprintf(out, size, "stream %u", f->stream - 1);
+}
+
+static const char *advice(const struct footprint *a, const struct footprint *b) {
+    return a->is_graph_node && b->is_graph_node
+               ? "; nothing orders the two: add an edge between the nodes, or capture a wait for "
+                 "an "
+                 "event between them (cudaEventRecord, cudaStreamWaitEvent)"
+               : "; nothing orders the two: make the later one's stream wait for an event "
+                 "recorded after the earlier one (cudaEventRecord, cudaStreamWaitEvent), or "
+                 "synchronize between them";
 }
 
 static void write_text(const struct sim *s, const struct footprint *a, const struct footprint *b,
@@ -266,19 +217,16 @@ static void write_text(const struct sim *s, const struct footprint *a, const str
                              *other = site_at(b, c->offset, c->other_kind);
     char location[256], stream_text[40], other_stream_text[40];
     struct buf text = {0};
-    memory_describe_element(&s->memory, SIM_BASE + c->offset, WORD_BYTES, location,
-                            sizeof location);
-    describe_stream(a->stream, stream_text, sizeof stream_text);
-    describe_stream(b->stream, other_stream_text, sizeof other_stream_text);
+    memory_describe_element(&s->memory, SIM_BASE + c->offset, c->bytes, location, sizeof location);
+    describe_stream(a, stream_text, sizeof stream_text);
+    describe_stream(b, other_stream_text, sizeof other_stream_text);
     if (site) buf_printf(&text, "%s:%u: ", site->file, site->line);
     buf_printf(&text, "%s in %s %s %s, which %s in %s %s", a->description, stream_text,
                verbs[c->kind], location, b->description, other_stream_text, verbs[c->other_kind]);
     if (other && site && !strcmp(site->file, other->file))
         buf_printf(&text, " in line %u", other->line);
     else if (other) buf_printf(&text, " in %s:%u", other->file, other->line);
-    buf_puts(&text, "; nothing orders the two: make the later one's stream wait for an event "
-                    "recorded after the earlier one (cudaEventRecord, cudaStreamWaitEvent), or "
-                    "synchronize between them");
+    buf_puts(&text, advice(a, b));
     snprintf(r->text, sizeof r->text, "%s", buf_str(&text));
     r->line = site ? site->line : 0;
     buf_free(&text);
@@ -288,15 +236,29 @@ static bool is_ordered(const struct sim_stream_clock *o, const struct footprint 
     return f->stream == o->stream || f->number <= o->ordered_after[f->stream];
 }
 
+/* Keeps the footprint, which replaces what it makes redundant. */
+static void record(struct race_streams *r, const struct footprint *f) {
+    if (!f->nruns) {
+        free(f->runs), free(f->sites);
+        return;
+    }
+    for (size_t i = 0; i < r->n; i++)
+        if (r->footprints[i].stream == f->stream) race_footprint_supersede(&r->footprints[i], f);
+    GROW(r->footprints, r->n + 1, r->capacity, 16);
+    r->footprints[r->n++] = *f;
+}
+
 /* Sets the report and returns true if the command races with an earlier one; keeps its footprint.
  */
 static bool check_and_record(struct sim *s, struct footprint *f, struct sim_report *out) {
     struct race_streams *r = s->streams;
     bool is_found = false;
     f->stream = r->current.stream, f->number = r->current.sequence;
-    for (u32 i = 0; i < r->n && !is_found; i++) {
+    f->is_graph_node = r->current.is_graph_node;
+    for (size_t i = 0; i < r->n && !is_found; i++) {
         struct conflict c;
-        if (is_ordered(&r->current, &r->footprints[i]) || !find_conflict(f, &r->footprints[i], &c))
+        if (is_ordered(&r->current, &r->footprints[i]) ||
+            !race_footprint_find_conflict(f, &r->footprints[i], &c))
             continue;
         *out = (struct sim_report){.fault = SIM_FAULT_STREAM_RACE,
                                    .count = 1,
@@ -306,10 +268,7 @@ static bool check_and_record(struct sim *s, struct footprint *f, struct sim_repo
         write_text(s, f, &r->footprints[i], &c, out);
         is_found = true;
     }
-    while (r->n == MAX_FOOTPRINTS || (r->n && r->total_runs + f->nruns > MAX_TOTAL_RUNS))
-        drop_footprint(r, 0);
-    r->total_runs += f->nruns;
-    r->footprints[r->n++] = *f;
+    record(r, f);
     return is_found;
 }
 
@@ -332,9 +291,8 @@ void race_streams_launch(struct launch *l, struct sim_result *out) {
         return;
     snprintf(f.description, sizeof f.description, "kernel `%.120s`", l->code->name);
     add_allocations(l, &f);
-    qsort(f.runs, f.nruns, sizeof *f.runs, by_address);
     add_sites(l, &f);
-    core_add_simulation_cost(l, (f.nruns + l->sim->streams->total_runs) / 4); /* 5 ns a run */
+    core_add_simulation_cost(l, (f.nruns + total_runs(l->sim->streams)) / 4); /* 5 ns a run */
     if (!check_and_record(l->sim, &f, &r)) return;
     r.kernel = l->code->name;
     r.file = file_of(l, r.line);
@@ -343,31 +301,15 @@ void race_streams_launch(struct launch *l, struct sim_result *out) {
 
 /* ---- copies and fills ---- */
 
-/* Adds the words that lie as a whole in the range: those of its first row, whole rows, and those of
- * the last. */
-static void add_range(struct footprint *f, u64 low, u64 high, bool is_write) {
-    low = (low + WORD_BYTES - 1) / WORD_BYTES, high /= WORD_BYTES;
-    while (low < high) {
-        u64 row = low / SHADOW_ROW_CELLS, at = low % SHADOW_ROW_CELLS, n = high - low,
-            full_rows = at ? 0 : n / SHADOW_ROW_CELLS;
-        if (!full_rows && n > SHADOW_ROW_CELLS - at) n = SHADOW_ROW_CELLS - at;
-        u32 word_mask[COMMAND_ACCESS_KINDS] = {0};
-        word_mask[is_write ? COMMAND_WRITE : COMMAND_READ] =
-            full_rows || n == SHADOW_ROW_CELLS ? ~0u : ((1u << n) - 1) << at;
-        add_run(f, row, full_rows ? full_rows : 1, word_mask);
-        low += full_rows ? full_rows * SHADOW_ROW_CELLS : n;
-    }
-}
-
 bool race_streams_access(struct sim *s, const char *description, const struct sim_strided_range *r,
                          struct sim_report *out) {
     struct footprint f = {0};
-    if (!s->streams || r->rows > MAX_COPY_ROWS || (r->rows > 1 && r->pitch < r->width))
-        return false;
+    if (!s->streams || (r->rows > 1 && r->pitch < r->width)) return false;
     snprintf(f.description, sizeof f.description, "%s", description);
-    for (u64 i = 0; i < r->rows; i++) {
+    for (u64 i = 0; i < r->rows && i < MAX_COPY_ROWS; i++) {
         u64 low = r->address - SIM_BASE + i * r->pitch;
-        add_range(&f, low, low + r->width, r->is_write);
+        race_footprint_add_bytes(&f, low, low + r->width,
+                                 r->is_write ? COMMAND_WRITE : COMMAND_READ);
     }
     if (!check_and_record(s, &f, out)) return false;
     out->kernel = description;
@@ -376,31 +318,9 @@ bool race_streams_access(struct sim *s, const char *description, const struct si
 
 /* ---- freed memory ---- */
 
-/* Removes rows from a footprint. Allocations don't share a row. */
-static void remove_range(struct footprint *f, u64 first, u64 end) {
-    struct row_run *old = f->runs;
-    size_t n = f->nruns;
-    if (!n || old[0].first >= end || old[n - 1].first + old[n - 1].n <= first) return;
-    f->runs = NULL, f->nruns = f->capacity = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct row_run parts[2] = {old[i], old[i]};
-        u64 last = old[i].first + old[i].n;
-        parts[0].n = last <= first ? old[i].n : old[i].first < first ? first - old[i].first : 0;
-        parts[1].first = old[i].first > end ? old[i].first : end;
-        parts[1].n = last <= first || last <= parts[1].first ? 0 : last - parts[1].first;
-        GROW(f->runs, f->nruns + 2, f->capacity, 64);
-        for (u32 k = 0; k < 2; k++)
-            if (parts[k].n) f->runs[f->nruns++] = parts[k];
-    }
-    free(old);
-}
-
 void race_streams_remove(struct sim *s, u64 address, u64 bytes) {
-    u64 first = (address - SIM_BASE) / ROW_BYTES,
-        end = (address - SIM_BASE + bytes + ROW_BYTES - 1) / ROW_BYTES;
-    for (u32 i = 0; s->streams && i < s->streams->n; i++) {
-        s->streams->total_runs -= s->streams->footprints[i].nruns;
-        remove_range(&s->streams->footprints[i], first, end);
-        s->streams->total_runs += s->streams->footprints[i].nruns;
-    }
+    u64 first = (address - SIM_BASE) / FOOTPRINT_ROW_BYTES,
+        end = (address - SIM_BASE + bytes + FOOTPRINT_ROW_BYTES - 1) / FOOTPRINT_ROW_BYTES;
+    for (size_t i = 0; s->streams && i < s->streams->n; i++)
+        race_footprint_remove_rows(&s->streams->footprints[i], first, end);
 }

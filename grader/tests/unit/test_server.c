@@ -258,7 +258,8 @@ static uint32_t clocks[2][WB_MAX_STREAMS]; /* what comes before the next command
 
 static void order(uint32_t stream, uint32_t number) {
     clocks[0][stream] = number;
-    POST(&f, order, (&(struct wb_req_order){stream, number}), clocks, sizeof clocks);
+    POST(&f, order, (&(struct wb_req_order){.stream = stream, .number = number}), clocks,
+         sizeof clocks);
     memset(clocks, 0, sizeof clocks);
 }
 

@@ -1,0 +1,3 @@
+// graph_child.cu, put right.
+#define FIXED
+#include "graph_child.cu"

@@ -1,0 +1,31 @@
+// Two nodes of one graph write the same words, and no edge orders them.
+#include "../programs/check.h"
+
+__global__ void set(int *p, int v) { p[threadIdx.x] = v; } // reported
+
+int main() {
+    int *p;
+    int one = 1, two = 2;
+    cudaGraph_t graph;
+    cudaGraphExec_t runs;
+    cudaGraphNode_t first, second;
+    cudaStream_t stream;
+    CHECK(cudaMalloc(&p, 128));
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaGraphCreate(&graph, 0));
+    void *arguments[] = {&p, &one}, *others[] = {&p, &two};
+    cudaKernelNodeParams k = {};
+    k.func = (void *)set, k.gridDim = dim3(1), k.blockDim = dim3(32), k.kernelParams = arguments;
+    CHECK(cudaGraphAddKernelNode(&first, graph, NULL, 0, &k));
+    k.kernelParams = others;
+#ifdef FIXED
+    CHECK(cudaGraphAddKernelNode(&second, graph, &first, 1, &k));
+#else
+    CHECK(cudaGraphAddKernelNode(&second, graph, NULL, 0, &k));
+#endif
+    CHECK(cudaGraphInstantiate(&runs, graph, 0));
+    CHECK(cudaGraphLaunch(runs, stream));
+    CHECK(cudaGraphLaunch(runs, stream)); // the two launches are in order
+    SHOW(cudaDeviceSynchronize());
+    return 0;
+}

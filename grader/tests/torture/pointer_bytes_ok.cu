@@ -1,0 +1,3 @@
+// pointer_bytes.cu, put right.
+#define FIXED
+#include "pointer_bytes.cu"

@@ -1,0 +1,3 @@
+// pointer_distance.cu, put right.
+#define FIXED
+#include "pointer_distance.cu"

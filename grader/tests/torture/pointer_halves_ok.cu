@@ -1,0 +1,3 @@
+// pointer_halves.cu, put right.
+#define FIXED
+#include "pointer_halves.cu"

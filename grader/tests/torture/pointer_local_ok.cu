@@ -1,0 +1,3 @@
+// pointer_local.cu, put right.
+#define FIXED
+#include "pointer_local.cu"

@@ -1,0 +1,3 @@
+// pointer_shared.cu, put right.
+#define FIXED
+#include "pointer_shared.cu"

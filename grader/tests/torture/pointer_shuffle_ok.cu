@@ -1,0 +1,3 @@
+// pointer_shuffle.cu, put right.
+#define FIXED
+#include "pointer_shuffle.cu"

@@ -1,0 +1,3 @@
+// pointer_structure.cu, put right.
+#define FIXED
+#include "pointer_structure.cu"

@@ -1,0 +1,3 @@
+// pointer_symbol.cu, put right.
+#define FIXED
+#include "pointer_symbol.cu"

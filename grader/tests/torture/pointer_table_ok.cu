@@ -1,0 +1,3 @@
+// pointer_table.cu, put right.
+#define FIXED
+#include "pointer_table.cu"

@@ -1,0 +1,3 @@
+// stream_byte.cu, put right.
+#define FIXED
+#include "stream_byte.cu"

@@ -1,0 +1,3 @@
+// stream_chain.cu, put right.
+#define FIXED
+#include "stream_chain.cu"

@@ -1,0 +1,3 @@
+// stream_constant.cu, put right.
+#define FIXED
+#include "stream_constant.cu"

@@ -1,0 +1,3 @@
+// stream_many.cu, put right.
+#define FIXED
+#include "stream_many.cu"

@@ -1,0 +1,3 @@
+// stream_scatter.cu, put right.
+#define FIXED
+#include "stream_scatter.cu"

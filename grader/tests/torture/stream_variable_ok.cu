@@ -1,0 +1,3 @@
+// stream_variable.cu, put right.
+#define FIXED
+#include "stream_variable.cu"
