@@ -85,7 +85,7 @@ void race_block_fence(struct exec *x) {
     struct block *b = x->block;
     struct warp *w = x->warp;
     const struct launch *l = x->worker->launch;
-    if (!l->race_callbacks || !l->ptx_order) return;
+    if (!b->race_callbacks || !l->ptx_order) return;
     if (b->vector_clocks)
         join_clock(&b->vector_clocks->warp_clock[w->index],
                    &b->vector_clocks->pending_clock[w->index]);
