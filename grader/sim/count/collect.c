@@ -144,6 +144,10 @@ static void count_cluster(struct sim_counters *c, const struct stat_entry *o, co
       : o->verb == MEM_STORE ? &c->shared_store_bank_conflicts
                              : &c->shared_atomic_bank_conflicts) +=
         s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
+    if (o->verb == MEM_ATOM || o->verb == MEM_RED) {
+        c->shared_atomic_operations += s[STAT_OPS];
+        c->shared_atomic_serialized += s[STAT_SERIALIZED];
+    }
     c->cluster_sectors += s[STAT_SECTORS];
     c->cluster_sectors_ideal += s[STAT_IDEAL_SECTORS];
 }

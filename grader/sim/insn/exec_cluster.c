@@ -79,18 +79,22 @@ static u32 same_rank_lanes(const u64 *ea, u32 mask) {
     return rank_mask;
 }
 
-/* Counts sectors, as the network between SMs moves them, and wavefronts, for each block on its own.
+/* Counts sectors, as the network between SMs moves them, and wavefronts, for each block on its own;
+ * of an atomic, the largest number of lanes on one word.
  * (An H100 counts no conflict if eight lanes write at one offset of eight blocks: long_rows and
  * threshold in grader/tests/gpu/counters-h100.tsv.) */
 void ISAFN(lane_count_cluster)(struct exec *x, u32 stat, const u64 *ea, u32 mask, u32 span) {
     struct access_pattern *m = &x->pattern_cache[stat];
+    u32 max_multiplicity = 0;
     ISAFN(pattern_count_scattered)(x->stats[stat], ea, mask, span);
     for (u32 remaining = mask, at; remaining; remaining &= ~at) {
         at = same_rank_lanes(ea, remaining);
         if (!update_pattern(m, ea, at, SPACE_SHARED, span)) continue;
         x->stats[stat][STAT_WAVEFRONTS] += m->wavefronts;
         x->stats[stat][STAT_MIN_WAVEFRONTS] += m->min_wavefronts;
+        if (m->max_multiplicity > max_multiplicity) max_multiplicity = m->max_multiplicity;
     }
+    x->stats[stat][STAT_SERIALIZED] += max_multiplicity;
 }
 
 u32 ISAFN(lane_split_remote)(const struct exec *x, u64 ea[32], u32 mask) {

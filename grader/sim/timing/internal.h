@@ -62,8 +62,9 @@ struct sched_insn {
     u16 mma_work;  /* of the tensor pipe: MMA_FULL_WORK for a product of 16 x 8 x 16 halves */
     bool is_wgmma; /* its result is complete when its group is */
     bool is_bulk_copy;
-    bool is_cp_async; /* the load of a cp.async: its data is complete when its group is */
-    u16 latency;      /* cycles from issue to the result; for memory, the replay computes it */
+    bool is_cp_async;       /* the load of a cp.async: its data is complete when its group is */
+    bool is_cp_async_store; /* its store, which takes no issue slot */
+    u16 latency; /* cycles from issue to the result; for memory, the replay computes it */
     u32 src[SCHED_MAX_REFS], dst[SCHED_MAX_REFS]; /* register numbers */
     /* Of machine code: cycles to the next instruction; 1 + the scoreboard barrier that reading the
      * operands releases. */

@@ -189,6 +189,8 @@ static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s
                              .count = to.count,
                              .xu_count = to.xu_count,
                              .is_cp_async = copy,
+                             .is_cp_async_store =
+                                 time_is_memory_op(o) && m->mems[o->aux].is_cp_async,
                              .latency = time_fixed_latency(r->device, to.unit)};
     for (u32 i = 0; i < MAX_SRC_OPERANDS; i++) add_source(r, s, o->src[i]);
     add_source(r, s, o->guard);

@@ -86,6 +86,9 @@ static struct sim_counters run_exchange(unsigned workers, uint32_t out[512]) {
     ck_assert_uint_eq(load.cluster_sectors_ideal, 64);
     ck_assert_uint_eq(store.cluster_store_requests, 16);
     ck_assert_uint_eq(atomic.cluster_atomic_requests, 16);
+    ck_assert_uint_eq(atomic.shared_atomic_operations, 512); /* 16 requests of 32 lanes… */
+    ck_assert_uint_eq(atomic.shared_atomic_serialized, 16);  /* …on a word each */
+    ck_assert_uint_eq(atomic.shared_atomic_requests, 0);
     ck_assert_uint_eq(total.cluster_sectors, 192);
     ck_assert_uint_eq(load.shared_load_requests, 0);
     ck_assert_uint_eq(total.shared_load_requests, 32);  /* line 30, twice */

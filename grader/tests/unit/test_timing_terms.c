@@ -85,10 +85,36 @@ START_TEST(every_model_term_has_an_effect) {
 }
 END_TEST
 
+/* Each lane copies a word, `stride` bytes from its neighbour's in shared memory. */
+static double async_copy_time(unsigned stride) {
+    struct kernel_spec s = {
+        .blocks = SMS, .threads = 128, .n = 50, .bytes = 1 << 16, .dynamic_shared = 8192};
+    spec_add(&s,
+             "mad.lo.u32 %%r20, %%r5, %u, %%r7;\nmul.wide.u32 %%d10, %%r5, 4;\n"
+             "add.s64 %%d11, %%d0, %%d10;\n",
+             stride);
+    for (unsigned i = 0; i < 4; i++)
+        spec_add(&s, "cp.async.ca.shared.global [%%r20+%u], [%%d11], 4;\n", 4 * i);
+    spec_add(&s, "cp.async.wait_all;\n");
+    double seconds = spec_model(&s).seconds;
+    buf_free(&s.body);
+    return seconds;
+}
+
+/* A warp's copy takes 32 wavefronts if all lanes store to one bank: with 4 warps and 4 copies at
+ * least 31 x 16 x 50 cycles more, 13 us at 1.98 GHz. */
+START_TEST(bank_conflicts_of_async_copies_take_time) {
+    double padded = async_copy_time(4), conflicts = async_copy_time(128);
+    ck_assert_msg(conflicts - padded > 11e-6, "%g us, %g us with conflicts", padded * 1e6,
+                  conflicts * 1e6);
+}
+END_TEST
+
 UNIT_SUITE(timing_terms) {
     Suite *s = suite_create("timing_terms");
     TCase *c = tcase_create("terms");
     tcase_set_timeout(c, 60);
+    tcase_add_test(c, bank_conflicts_of_async_copies_take_time);
     tcase_add_loop_test(c, every_model_term_has_an_effect, 0, TIME_TERM_COUNT);
     suite_add_tcase(s, c);
     return s;
