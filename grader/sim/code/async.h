@@ -19,6 +19,8 @@ enum mbarrier_verb {
     MBAR_CP_ASYNC_ARRIVE, /* cp.async.mbarrier.arrive: the phase waits for the thread's copies */
     MBAR_CP_ASYNC_ARRIVE_NOINC, /* .noinc: the same; it counts as one of the expected arrivals */
 };
+/* target of an mbarrier op that completes what st.async or red.async writes: not counted. */
+enum { MBAR_OF_STORE = 1 };
 /* The statistics slots of an mbarrier: in the block's own shared memory, in another block's, and
  * waits that found the phase complete. */
 enum { MBAR_STAT_LOCAL, MBAR_STAT_REMOTE, MBAR_STAT_COMPLETED_WAIT };

@@ -177,6 +177,8 @@ static const struct {
 
 bool decode_insn(struct decoder *d) {
     char family[64];
+    if (!strncmp(d->insn->opcode, "st.async.", 9) || !strncmp(d->insn->opcode, "red.async.", 10))
+        return decode_async_store(d);
     decode_opcode_part(d->insn->opcode, 0, family, sizeof family);
     for (unsigned i = 0; i < sizeof families / sizeof *families; i++)
         if (strcmp(families[i].name, family) == 0) return families[i].decode(d);

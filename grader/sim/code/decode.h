@@ -153,6 +153,7 @@ int decode_find_opcode(const char *opcode, unsigned *dropped);
 void decode_find_contractions(struct decoder *d);
 bool decode_contracted_insn(struct decoder *d, u32 i);
 bool decode_insn(struct decoder *d);
+bool decode_async_store(struct decoder *d); /* decode_async.c: st.async, red.async */
 /* Emits an op with three float operands. `dropped`: the modifiers of its opcode (rounding,
  * flushing, clamping). */
 bool decode_emit_float(struct decoder *d, int opc, const char *opcode, unsigned dropped,

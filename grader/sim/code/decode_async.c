@@ -7,6 +7,7 @@
 #include "grader/sim/code/decode.h"
 #include "grader/sim/code/async.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* commit_group, wait_group N, wait_all. */
@@ -198,6 +199,38 @@ static bool decode_mbarrier_arrive(struct decoder *d, bool drop) {
                               : drop ? MBAR_ARRIVE_DROP
                                      : MBAR_ARRIVE;
     return emit_mbarrier(d, verb, &in->operands[at], count, REF_NONE, dst);
+}
+
+/* st.async.….mbarrier::complete_tx::bytes{.v2|.v4}.T [a], b, [m] and red.async.….OP.T [a], b, [m]:
+ * an access to another block's shared memory, whose bytes complete at an mbarrier there. Decoded as
+ * the plain access and a complete_tx, which adds nothing to counters or time. */
+bool decode_async_store(struct decoder *d) {
+    static const char completion[] = ".mbarrier::complete_tx::bytes";
+    const struct ptx_insn *in = d->insn;
+    const char *suffix = strstr(in->opcode, completion);
+    char opcode[96];
+    if (!suffix || in->noperands != 3) return decode_unsupported(d, "not implemented: form of");
+    suffix += sizeof completion - 1;
+    snprintf(opcode, sizeof opcode, "%s%.40s",
+             in->opcode[0] == 's' ? "st.shared::cluster" : "red.relaxed.cluster.shared::cluster",
+             suffix);
+    struct ptx_insn access = *in;
+    access.opcode = arena_strndup(&d->m->arena, opcode, strlen(opcode));
+    access.noperands = 2;
+    u32 elements = decode_opcode_has(opcode, "v2")   ? 2
+                   : decode_opcode_has(opcode, "v4") ? 4
+                                                     : 1,
+        bytes = elements * ptx_type_bytes(decode_opcode_type(opcode));
+    d->insn = &access;
+    bool ok = decode_insn(d);
+    d->insn = in;
+    if (!ok || !emit_mbarrier(d, MBAR_COMPLETE_TX, &in->operands[2], decode_slot_const(d, bytes, 4),
+                              REF_NONE, REF_NONE))
+        return false;
+    struct op *o = &d->m->ops[d->m->nops - 1];
+    o->weight = 0;
+    o->target = MBAR_OF_STORE;
+    return true;
 }
 
 bool decode_mbarrier(struct decoder *d) {

@@ -231,6 +231,7 @@ void ISAFN(op_mbarrier)(struct exec *x, const struct op *o, u32 mask) {
     memcpy(ea, operand_at(x, o->src[0]), sizeof ea); /* an arrival's result may overwrite them */
     FOR_ACTIVE_LANES(mask) ea[l] -= ea[l] - SHARED_WINDOW < WINDOW_BYTES ? SHARED_WINDOW : 0;
     FOR_ACTIVE_LANES(mask) mbarrier_lane(x, o, l, l == (u32)__builtin_ctz(mask));
+    if (o->target == MBAR_OF_STORE) return;
     u32 own_mask = count_mbarrier(x, o, ea, mask);
     bool phase_ended = d->verb == MEM_LOAD && (mask_at(x, o->dst) & mask);
     x->stats[d->stat + (phase_ended ? MBAR_STAT_COMPLETED_WAIT : 0)][STAT_REQUESTS] += phase_ended;
