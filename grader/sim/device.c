@@ -38,18 +38,20 @@
     SPEC(bus_bidirectional_rate, "copies over the bus, both ways, GB/s", 1e9)     \
     SPEC(copy_overhead_seconds, "overhead of a copy, us", 1e-6)              \
     SPEC(engine_switch_seconds, "switch to another engine, us", 1e-6)           \
-    SPEC(host_sync_seconds, "wait of the host, us", 1e-6)
+    SPEC(host_sync_seconds, "wait of the host, us", 1e-6)           \
+    SPEC(lat_fence, "fence of GPU scope behind a store, cycles", 1)      \
+    SPEC(lat_atomic, "atomic, cycles", 1)
 /* clang-format on */
 
 #define DEVICE(name, full, sources, major, minor, sms, mhz, warps, blocks, regs, smem, smem_block, \
                reserved, l1, alu, lat1, lat2, dram, sh, l2b, dramb, l2r, dramr, fp32, in, sfu,     \
-               fp64, lsu, us, at, af, bus, both, copy, turn, wait)                                 \
+               fp64, lsu, us, at, af, bus, both, copy, turn, wait, fence, atom)                    \
     {name,        full,        major,    minor,     sms,        1024,        mhz * 1e6,            \
      warps,       blocks,      regs,     smem,      smem_block, reserved,    l1,                   \
      alu,         lat1,        lat2,     dram,      sh,         l2b,         dramb,                \
      l2r * 1e9,   dramr * 1e9, fp32,     in,        sfu,        fp64,        lsu,                  \
      us * 1e-6,   at * 1e9,    af * 1e9, bus * 1e9, both * 1e9, copy * 1e-6, turn * 1e-6,          \
-     wait * 1e-6, sources},
+     wait * 1e-6, fence,       atom,     sources},
 static const struct gpu_device devices[] = {
 #include "grader/sim/devices.def"
 };
@@ -73,6 +75,7 @@ static const char *source_text(char letter) {
     case 'M': return "measured: markdewing/AI_kernels";
     case 'B': return "measured: benchmarks listed in docs/time-model.md, Atomics";
     case 'H': return "measured: grader/tests/timing/micro-*.tsv";
+    case 'W': return "measured: grader/tests/timing/latency-*.tsv";
     case 'P': return "measured: grader/tests/timing/copies-h100.tsv";
     case 'Q': return "measured on an H100: grader/tests/timing/copies-h100.tsv";
     case 'D':

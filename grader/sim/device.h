@@ -24,6 +24,8 @@ struct gpu_device {
      * what the host waits for to its next command. */
     double bus_rate, bus_bidirectional_rate, copy_overhead_seconds, engine_switch_seconds,
         host_sync_seconds;
+    /* Cycles of a fence of GPU scope behind a store; until an atomic's result arrives. */
+    unsigned lat_fence, lat_atomic;
     const char *spec_sources; /* one letter for each figure, see devices.def */
 };
 

@@ -50,7 +50,8 @@ void sim_counters_scale(struct sim_counters *c, uint64_t total_blocks, uint64_t 
     X(LONG_SCOREBOARD_L2, "long scoreboard L2")       \
     X(LONG_SCOREBOARD_DRAM, "long scoreboard DRAM")   \
     X(LONG_SCOREBOARD_ATOMIC, "long scoreboard atom") \
-    X(BARRIER, "barrier")
+    X(BARRIER, "barrier")                             \
+    X(MEMBAR, "membar")
 /* clang-format on */
 enum sim_stall_reason {
 #define X(id, text) SIM_STALL_##id,

@@ -37,8 +37,11 @@ struct clock_scheduler {
     u64 work_item_count, first_open_item;
     u64 first_item_timeslices;    /* since it is the first open item */
     u64 load_count, sector_count; /* of plain accesses so far: load requests; sectors */
-    /* in this timeslice: a poll; a ticket; the first item runs alone, without yields */
-    bool polled, fetched_ticket, is_exclusive;
+    bool
+        all_resident; /* no block waits for an SM, so blocks may wait for each other in any order */
+    /* in this timeslice: a ticket; the first item runs alone, without yields */
+    double poll_latency; /* of this timeslice's poll; 0 = none */
+    bool fetched_ticket, is_exclusive;
 };
 
 void clock_sched_open(struct launch *l) {
@@ -55,6 +58,8 @@ void clock_sched_close(struct launch *l) {
     if (l->clock_sched) free(l->clock_sched->sm_free_at), free(l->clock_sched->ready_heap);
     free(l->clock_sched);
 }
+
+static double max_double(double a, double b) { return a > b ? a : b; }
 
 /* ---- the block that is furthest behind ---- */
 
@@ -98,13 +103,15 @@ bool clock_sched_yields(struct exec *x, struct warp *w, u32 lanes, const struct 
     w->at_sync_point = !w->at_sync_point;
     if (w->at_sync_point || !p) return w->at_sync_point;
     const struct mem_desc *d = &x->mems[o->aux];
-    p->polled |= d->verb == MEM_LOAD || d->verb == MEM_ATOM;
+    const struct gpu_device *device = l->sim->options.device;
+    if (d->verb == MEM_LOAD || d->verb == MEM_ATOM)
+        p->poll_latency =
+            max_double(p->poll_latency, d->verb == MEM_LOAD ? device->lat_l2 : device->lat_atomic);
+    if (d->is_release && !d->is_cluster_scope) w->fence_count++;
     p->fetched_ticket |=
         l->module->segments[l->module->segment_of[o - l->module->ops]].fetches_ticket;
     return false;
 }
-
-static double max_double(double a, double b) { return a > b ? a : b; }
 
 /* Counts loads and sectors of plain accesses, which go to DRAM. Values that blocks exchange stay in
  * L2. */
@@ -120,12 +127,14 @@ static void count_plain_accesses(const struct worker *k, u64 *loads, u64 *sector
     }
 }
 
-static u64 max_warp_executed(struct block *b) {
-    u64 max = 0;
+/* Returns the cycles of the longest warp's arithmetic and fences since the last timeslice. */
+static double max_warp_cycles(struct block *b, const struct gpu_device *d) {
+    double max = 0;
     for (u32 i = 0; i < b->nwarps; i++) {
-        u64 n = b->warps[i].warp_insns - b->warps[i].timeslice_start;
-        if (b->warps[i].warp_insns >= b->warps[i].timeslice_start && n > max) max = n;
-        b->warps[i].timeslice_start = b->warps[i].warp_insns;
+        struct warp *w = &b->warps[i];
+        u64 n = w->warp_insns >= w->timeslice_start ? w->warp_insns - w->timeslice_start : 0;
+        max = max_double(max, (double)n * d->lat_alu + (double)w->fence_count * d->lat_fence);
+        w->timeslice_start = w->warp_insns, w->fence_count = 0;
     }
     return max;
 }
@@ -134,8 +143,7 @@ static void advance_clock(struct worker *k, u32 slot, u64 executed) {
     struct clock_scheduler *p = k->launch->clock_sched;
     const struct gpu_device *d = k->launch->sim->options.device;
     struct block *b = &k->blocks[slot];
-    double *sm = &p->sm_free_at[slot % d->sms],
-           latency = (double)max_warp_executed(b) * d->lat_alu + (p->polled ? d->lat_l2 : 0);
+    double *sm = &p->sm_free_at[slot % d->sms], latency = max_warp_cycles(b, d) + p->poll_latency;
     u64 loads = p->load_count, sectors = p->sector_count;
     count_plain_accesses(k, &p->load_count, &p->sector_count);
     *sm = max_double(*sm, b->sched_clock) + (double)executed / SCHEDULERS_PER_SM;
@@ -168,9 +176,9 @@ static void find_first_open_item(struct worker *k) {
 static enum warp_state run_timeslice(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
     struct clock_scheduler *p = l->clock_sched;
-    k->fetched_ticket = p->polled = p->fetched_ticket = false;
+    k->fetched_ticket = p->fetched_ticket = false, p->poll_latency = 0;
     p->is_exclusive =
-        !l->blocks_depend && b->work_item == p->first_open_item &&
+        !p->all_resident && !l->blocks_depend && b->work_item == p->first_open_item &&
         (++p->first_item_timeslices > MAX_FIRST_ITEM_TIMESLICES || !p->first_open_item);
     if (!p->is_exclusive) return block_run(k, b, LAUNCH_TIMESLICE);
     enum warp_state s = launch_run_exclusive(k, b);
@@ -195,6 +203,7 @@ static void start_resident_blocks(struct worker *k, u32 max_resident) {
     struct clock_scheduler *p = k->launch->clock_sched;
     while (k->nblocks < max_resident && launch_add_resident(k, max_resident)) {}
     p->ready_heap = xcalloc(k->nblocks, sizeof *p->ready_heap);
+    p->all_resident = k->nblocks == k->launch->nblocks;
     for (u32 i = 0; i < k->nblocks; i++) k->blocks[i].done = true;
     for (u32 i = 0; i < k->nblocks && start_block(k, i, 0); i++) {}
 }

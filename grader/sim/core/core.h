@@ -111,6 +111,7 @@ struct warp {
     bool fetched_ticket;  /* since its timeslice began, in a traced launch */
     bool at_sync_point;   /* its timeslice ended where blocks synchronize: core/clock_scheduler.c */
     u64 timeslice_start;  /* its warp_insns when the timeslice began */
+    u32 fence_count;      /* fences of GPU scope since then, where a clock scheduler reads them */
     bool at_grid_barrier; /* a lane waits at the grid barrier: core/grid_barrier.c */
     struct warp_order order;
     /* Lanes for which a warp sync of the warp waits; those of them that went on to other work

@@ -78,6 +78,7 @@ void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
 static void fence(struct exec *x, const struct op *o, u32 mask) {
     x->warp->fenced_lanes |= mask;
     if (x->sanitize && o->imm != FENCE_PROXY_ASYNC) race_block_fence(x);
+    x->warp->fence_count += o->imm == FENCE_GPU_SCOPE;
     if (x->tracks_happens_before && o->imm == FENCE_GPU_SCOPE) race_hb_fence(x);
     if (x->sanitize && o->imm == FENCE_PROXY_ASYNC) race_proxy_fence(x, mask);
 }

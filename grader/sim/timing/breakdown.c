@@ -34,6 +34,7 @@ static const char *const component_names[COMPONENT_COUNT] = {
     [FIRST_STALL + STALL_LONG_SCOREBOARD_DRAM] = "latency of DRAM",
     [FIRST_STALL + STALL_LONG_SCOREBOARD_ATOMIC] = "latency of atomics",
     [FIRST_STALL + STALL_BARRIER] = "waiting at barriers",
+    [FIRST_STALL + STALL_MEMBAR] = "memory fences",
 };
 
 const char *time_component_name(unsigned i) {

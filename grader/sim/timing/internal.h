@@ -49,6 +49,7 @@ enum sched_insn_kind {
     SCHED_MEMORY,
     SCHED_BARRIER,
     SCHED_ASYNC_GROUP,
+    SCHED_FENCE,          /* of GPU or system scope */
     SCHED_CLUSTER_ARRIVE, /* arrives at the cluster's barrier */
     SCHED_SPILL           /* an access to a spilled register */
 };
@@ -65,6 +66,7 @@ struct sched_insn {
     bool is_cp_async;       /* the load of a cp.async: its data is complete when its group is */
     bool is_cp_async_store; /* its store, which takes no issue slot */
     u16 latency; /* cycles from issue to the result; for memory, the replay computes it */
+    bool is_release; /* ordered behind a fence of GPU or system scope */
     u32 src[SCHED_MAX_REFS], dst[SCHED_MAX_REFS]; /* register numbers */
     /* Of machine code: cycles to the next instruction; 1 + the scoreboard barrier that reading the
      * operands releases. */
@@ -236,6 +238,7 @@ enum stall {
     STALL_LONG_SCOREBOARD_DRAM,
     STALL_LONG_SCOREBOARD_ATOMIC,
     STALL_BARRIER,
+    STALL_MEMBAR,
     STALL_COUNT
 };
 

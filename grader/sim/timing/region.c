@@ -5,6 +5,7 @@
  * front of a basic block, which decides how many are in flight. Here instructions are sorted by the
  * time at which each could start if the warp had the SM to itself (by operands, and by the order of
  * memory accesses that may overlap). */
+#include "grader/sim/code/async.h"
 #include "grader/sim/code/matrix.h"
 #include "grader/sim/code/warpgroup.h"
 #include "grader/sim/timing/internal.h"
@@ -94,6 +95,18 @@ static void mark_async_op(const struct sim_module *m, struct sched_insn *s) {
         s->kind = SCHED_ASYNC_GROUP, s->ordered = true;
     s->is_bulk_copy = !strcmp(name, "cp.async.bulk") || !strcmp(name, "cp.async.bulk.tensor");
     if (s->is_bulk_copy || !strcmp(name, "mbarrier")) s->ordered = true;
+}
+
+/* Marks fences that reach other SMs, and accesses that release, which ptxas makes of a fence and a
+ * plain access. */
+static void mark_fence(const struct sim_module *m, struct sched_insn *s) {
+    const struct op *o = &m->ops[s->op];
+    const char *name = insn_opcodes[o->opcode].name;
+    bool is_fence = !strcmp(name, "membar") || !strcmp(name, "fence");
+    const struct mem_desc *d = s->kind == SCHED_MEMORY ? &m->mems[o->aux] : NULL;
+    if (is_fence && o->imm == FENCE_GPU_SCOPE) s->kind = SCHED_FENCE, s->ordered = true;
+    if (d && d->is_release && !d->is_cluster_scope && d->space != SPACE_SHARED)
+        s->is_release = s->ordered = true;
 }
 
 u16 time_fixed_latency(const struct gpu_device *d, u8 unit) {
@@ -197,6 +210,7 @@ static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s
     add_destination(r, s, o->dst);
     if (time_is_memory_op(o)) add_memory_refs(r, s, &m->mems[o->aux]);
     mark_async_op(m, s);
+    mark_fence(m, s);
     if (o->kind == OP_BAR) s->kind = SCHED_BARRIER;
     if (o->kind == OP_WARP_SYNC) {
         add_source(r, s, m->warp_syncs[o->aux].member_mask);
@@ -361,7 +375,8 @@ struct memory_fence {
 };
 
 static u32 apply_fence(struct memory_fence *f, const struct sched_insn *s, u32 start) {
-    if (s->kind != SCHED_MEMORY && s->kind != SCHED_ASYNC_GROUP) return start;
+    if (s->kind != SCHED_MEMORY && s->kind != SCHED_ASYNC_GROUP && s->kind != SCHED_FENCE)
+        return start;
     if (start < f->min_start) start = f->min_start;
     if (s->ordered && start < f->last_start) start = f->last_start;
     if (s->ordered) f->min_start = start;

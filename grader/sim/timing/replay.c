@@ -278,7 +278,8 @@ static const enum sim_stall_reason warp_stall_of[STALL_COUNT] = {
     [STALL_LONG_SCOREBOARD_L2] = SIM_STALL_LONG_SCOREBOARD_L2,
     [STALL_LONG_SCOREBOARD_DRAM] = SIM_STALL_LONG_SCOREBOARD_DRAM,
     [STALL_LONG_SCOREBOARD_ATOMIC] = SIM_STALL_LONG_SCOREBOARD_ATOMIC,
-    [STALL_BARRIER] = SIM_STALL_BARRIER};
+    [STALL_BARRIER] = SIM_STALL_BARRIER,
+    [STALL_MEMBAR] = SIM_STALL_MEMBAR};
 
 /* Charges the bank conflicts of a cp.async when it stores: wavefronts beyond the minimum, since the
  * load's cost includes the others. (H100, a 32 x 32 tile written by columns, 4096 x 4096: 90.8 us
@@ -444,10 +445,11 @@ static void check_barrier(struct sm_model *m, u32 slot, u32 limit) {
 
 /* ---- the grid barrier ---- */
 
-static void stall_at_barrier(struct sm_model *m, struct sm_warp *w, double until) {
+/* Keeps the warp from issuing before `until`, because of its last instruction. */
+static void stall_until(struct sm_model *m, struct sm_warp *w, double until, enum stall reason) {
     if (until <= w->issued_at) return;
-    m->stall_cycles[STALL_BARRIER] += until - w->issued_at;
-    add_op_stall(m, insn_at(w, w->insn_index - 1)->op, SIM_STALL_BARRIER, until - w->issued_at);
+    m->stall_cycles[reason] += until - w->issued_at;
+    add_op_stall(m, insn_at(w, w->insn_index - 1)->op, warp_stall_of[reason], until - w->issued_at);
     w->issued_at = until;
 }
 
@@ -459,7 +461,7 @@ static void release_grid_barrier(struct sm_model *m, u32 limit) {
             m->blocks[w->block_slot].grid_arrivals > m->grid_barrier.generation)
             continue;
         w->at_grid_barrier = false;
-        stall_at_barrier(m, w, m->grid_barrier.released_at);
+        stall_until(m, w, m->grid_barrier.released_at, STALL_BARRIER);
         if (advance(m, w)) push(m, n);
         else end_warp(m, w, limit);
     }
@@ -522,7 +524,8 @@ static void issue(struct sm_model *m, u32 limit) {
     w->issued_at = issue_spills(m, w, t + (s->stall_cycles ? s->stall_cycles : s->count));
     attribute_issue_stalls(m, w, s, t);
     w->insn_index++;
-    stall_at_barrier(m, w, w->held_until);
+    stall_until(m, w, w->held_until, STALL_BARRIER);
+    if (s->kind == SCHED_FENCE || s->is_release) stall_until(m, w, t + m->lat_fence, STALL_MEMBAR);
     u32 slot = w->block_slot;
     if (s->kind == SCHED_BARRIER && !is_disabled(m, TERM_BIT(BARRIERS))) {
         pop(m);

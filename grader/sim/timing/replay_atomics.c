@@ -15,8 +15,11 @@
 
 /* In updates, before compute capability 9.0; an H100 has no such cost. */
 static const double sector_switch_cycles = 0.25;
-/* L2 bandwidth that an atomic's sector takes, in sectors: it is read, changed and written. */
-static const double atomic_l2_sectors = 3.5;
+/* L2 bandwidth that an update takes, in sectors: it is read, changed and written. Without and with
+ * a result: H100 and H200, 4 M lanes on words 4 KiB apart, 53 and 69 us. An update of a sector that
+ * another warp is updating delays others in the slice: 91 us where the words of 8 warps are in one
+ * sector (grader/tests/timing/waiting-*.tsv, lanes32-every1024 and -every1). */
+static const double red_l2_sectors = 2.8, atom_l2_sectors = 3.65, busy_sector_factor = 1.65;
 /* log2 of the bytes of a chunk; each chunk is modelled as a slice of its own. */
 enum { SLICE_SHIFT = 9 };
 
@@ -119,9 +122,18 @@ static double fetch_sector(struct sm_model *m, struct sm_block *b, u64 word, dou
     return time_memory_dram(m, line, sector, first, 4, t);
 }
 
+/* Returns when L2 has room for the updates of a sector whose busiest word has `max_lanes` lanes. */
+static double reserve_update_bandwidth(struct sm_model *m, u64 address, double start,
+                                       double max_lanes, bool has_result) {
+    const struct atomic_unit *sector = find(m, sector_key(address));
+    double busy = sector->key && sector->free_at > start ? busy_sector_factor : 1;
+    return time_memory_l2(m, start,
+                          (has_result ? atom_l2_sectors : red_l2_sectors) * max_lanes * busy);
+}
+
 double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, double t,
                           const struct mem_desc *d, u8 *reason) {
-    double start = time_memory_l1(m, t, 1, RESOURCE_L1), ready = start + m->lat_l2,
+    double start = time_memory_l1(m, t, 1, RESOURCE_L1), ready = start + m->lat_atomic,
            cycles_per_update = m->d->clock_hz / m->d->atomic_rate;
     bool is_float = d->type == PTX_F32 || d->type == PTX_F64;
     double update_cycles = is_float ? m->d->clock_hz / m->d->atomic_float_rate : cycles_per_update;
@@ -129,7 +141,8 @@ double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, 
     for (u32 k = 1, n = trace_entries(*p); k <= n; k++) {
         if (handled_entries >> (k - 1) & 1) continue;
         double max_lanes = max_lanes_per_word(p, k, &handled_entries),
-               at = time_memory_l2(m, start, atomic_l2_sectors),
+               at = reserve_update_bandwidth(m, entry_address(p[k]), start, max_lanes,
+                                             d->result != REF_NONE),
                fetched_at = fetch_sector(m, b, entry_address(p[k]), at),
                done = max2(fetched_at, reserve_atomic_unit(m, sector_key(entry_address(p[k])), at,
                                                            max_lanes * update_cycles));
@@ -140,8 +153,8 @@ double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, 
             (max_lanes + (switches_sector && m->d->cc_major < 9 ? sector_switch_cycles : 0)) *
             cycles_per_update;
         slice->last_sector = sector;
-        ready = max2(ready,
-                     max2(done, reserve_atomic_unit(m, slice->key, at, slice_cycles)) + m->lat_l2);
+        ready = max2(ready, max2(done, reserve_atomic_unit(m, slice->key, at, slice_cycles)) +
+                                m->lat_atomic);
     }
     *reason = STALL_LONG_SCOREBOARD_ATOMIC;
     return ready;

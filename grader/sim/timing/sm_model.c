@@ -38,6 +38,8 @@ static void init_rates(struct sm_model *m) {
         is_disabled(m, TERM_BIT(DRAM)) ? 0 : per_sector / (dram_peak_factor * d->dram_rate);
     m->lat_l1 = d->lat_l1, m->lat_l2 = d->lat_l2, m->lat_dram = d->lat_dram,
     m->lat_shared = d->lat_shared;
+    m->lat_atomic = d->lat_atomic;
+    m->lat_fence = is_disabled(m, TERM_BIT(LATENCY)) ? 0 : d->lat_fence;
 }
 
 static void init_caches(struct sm_model *m) {

@@ -97,7 +97,7 @@ struct sm_model {
     double busy_cycles[RESOURCE_COUNT], stall_cycles[STALL_COUNT];
     double (*op_stalls)[SIM_STALL_COUNT];        /* by op and stall reason: cycles of all warps */
     double l2_sector_cycles, dram_sector_cycles; /* cycles of a sector */
-    double lat_l1, lat_l2, lat_dram, lat_shared;
+    double lat_l1, lat_l2, lat_dram, lat_shared, lat_fence, lat_atomic;
     struct cache l1_cache, l2_cache;
     bool l2_limited;            /* a wave's footprint exceeds L2 */
     bool local_exceeds_l1;      /* the resident blocks' local memory exceeds L1 */
