@@ -7,7 +7,10 @@
 enum {
     FIRST_RESOURCE = 1,
     FIRST_STALL = FIRST_RESOURCE + RESOURCE_COUNT,
-    COMPONENT_COUNT = FIRST_STALL + STALL_COUNT
+    /* The component of a stall reason is STALL_COMPONENT + the reason. The reasons before WAIT have
+     * none: replay_result.stall_share is 0 for them. */
+    STALL_COMPONENT = FIRST_STALL - SIM_STALL_WAIT,
+    COMPONENT_COUNT = STALL_COMPONENT + SIM_STALL_COUNT
 };
 _Static_assert((int)COMPONENT_COUNT <= (int)TIME_MAX_COMPONENTS, "TIME_MAX_COMPONENTS too small");
 
@@ -26,15 +29,14 @@ static const char *const component_names[COMPONENT_COUNT] = {
     [FIRST_RESOURCE + RESOURCE_ATOMIC_ADDRESS] = "atomics on one address",
     [FIRST_RESOURCE + RESOURCE_ATOMIC_L2_SLICE] = "atomics in one L2 slice",
     [FIRST_RESOURCE + RESOURCE_TENSOR] = "tensor pipe",
-    [FIRST_STALL + STALL_NONE] = "latency",
-    [FIRST_STALL + STALL_WAIT] = "latency of arithmetic",
-    [FIRST_STALL + STALL_SHORT_SCOREBOARD] = "latency of shared memory",
-    [FIRST_STALL + STALL_LONG_SCOREBOARD_L1] = "latency of L1",
-    [FIRST_STALL + STALL_LONG_SCOREBOARD_L2] = "latency of L2",
-    [FIRST_STALL + STALL_LONG_SCOREBOARD_DRAM] = "latency of DRAM",
-    [FIRST_STALL + STALL_LONG_SCOREBOARD_ATOMIC] = "latency of atomics",
-    [FIRST_STALL + STALL_BARRIER] = "waiting at barriers",
-    [FIRST_STALL + STALL_MEMBAR] = "memory fences",
+    [STALL_COMPONENT + SIM_STALL_WAIT] = "latency of arithmetic",
+    [STALL_COMPONENT + SIM_STALL_SHORT_SCOREBOARD] = "latency of shared memory",
+    [STALL_COMPONENT + SIM_STALL_LONG_SCOREBOARD_L1] = "latency of L1",
+    [STALL_COMPONENT + SIM_STALL_LONG_SCOREBOARD_L2] = "latency of L2",
+    [STALL_COMPONENT + SIM_STALL_LONG_SCOREBOARD_DRAM] = "latency of DRAM",
+    [STALL_COMPONENT + SIM_STALL_LONG_SCOREBOARD_ATOMIC] = "latency of atomics",
+    [STALL_COMPONENT + SIM_STALL_BARRIER] = "waiting at barriers",
+    [STALL_COMPONENT + SIM_STALL_MEMBAR] = "memory fences",
 };
 
 const char *time_component_name(unsigned i) {
@@ -58,7 +60,8 @@ void time_breakdown(const struct replay_result *r, double device, double launch,
     memset(components, 0, TIME_MAX_COMPONENTS * sizeof *components);
     for (u32 i = 0; i < RESOURCE_COUNT; i++)
         components[FIRST_RESOURCE + i] = r->utilization[i] * device;
-    for (u32 i = 1; i < STALL_COUNT; i++) components[FIRST_STALL + i] = r->stall_share[i] * device;
+    for (u32 i = SIM_STALL_WAIT; i < SIM_STALL_COUNT; i++)
+        components[STALL_COMPONENT + i] = r->stall_share[i] * device;
     components[TIME_COMPONENT_LAUNCH] = launch;
 }
 
@@ -67,13 +70,13 @@ void time_breakdown(const struct replay_result *r, double device, double launch,
 static void compute_shares(const double components[TIME_MAX_COMPONENTS], double seconds,
                            double out[TIME_MAX_COMPONENTS]) {
     double device = seconds - components[TIME_COMPONENT_LAUNCH], max_resource = 0;
-    u32 worst_stall = FIRST_STALL + 1;
+    u32 worst_stall = FIRST_STALL;
     memset(out, 0, TIME_MAX_COMPONENTS * sizeof *out);
     for (u32 i = FIRST_RESOURCE; i < FIRST_STALL; i++) {
         out[i] = components[i] / seconds;
         if (components[i] > max_resource) max_resource = components[i];
     }
-    for (u32 i = FIRST_STALL + 1; i < COMPONENT_COUNT; i++)
+    for (u32 i = FIRST_STALL; i < COMPONENT_COUNT; i++)
         if (components[i] > components[worst_stall]) worst_stall = i;
     out[worst_stall] = max_resource < device ? (device - max_resource) / seconds : 0;
     out[TIME_COMPONENT_LAUNCH] = components[TIME_COMPONENT_LAUNCH] / seconds;

@@ -229,18 +229,6 @@ enum resource {
     RESOURCE_TENSOR,
     RESOURCE_COUNT
 };
-enum stall {
-    STALL_NONE,
-    STALL_WAIT,
-    STALL_SHORT_SCOREBOARD,
-    STALL_LONG_SCOREBOARD_L1,
-    STALL_LONG_SCOREBOARD_L2,
-    STALL_LONG_SCOREBOARD_DRAM,
-    STALL_LONG_SCOREBOARD_ATOMIC,
-    STALL_BARRIER,
-    STALL_MEMBAR,
-    STALL_COUNT
-};
 
 struct replay_input {
     const struct gpu_device *device;
@@ -265,8 +253,8 @@ struct replay_input {
 
 struct replay_result {
     double cycles;
-    double utilization[RESOURCE_COUNT]; /* share of the cycles in which each is busy, 0..1 */
-    double stall_share[STALL_COUNT];    /* share of all stall cycles */
+    double utilization[RESOURCE_COUNT];  /* share of the cycles in which each is busy, 0..1 */
+    double stall_share[SIM_STALL_COUNT]; /* share of all stall cycles */
     /* By op of the module and stall reason: cycles of all warps. The caller frees it. */
     double (*op_stalls)[SIM_STALL_COUNT];
     double l1_hit_rate, l2_hit_rate; /* by sector, 0..1 */

@@ -202,7 +202,7 @@ static bool is_predicated_off(const struct sm_model *m, const struct sm_warp *w,
 static void issue_memory(struct sm_model *m, struct sm_warp *w, const struct sched_insn *s,
                          double t) {
     double ready = t + 2;
-    u8 reason = STALL_NONE;
+    u8 reason = SIM_STALL_SELECTED;
     u32 at = access_of_insn(w);
     if (is_predicated_off(m, w, s, at)) time_memory_l1(m, t, 1, RESOURCE_L1);
     if (!w->chunk.insns && at) ready = max2(ready, issue_accesses(m, w, at, t, s, &reason));
@@ -211,7 +211,7 @@ static void issue_memory(struct sm_model *m, struct sm_warp *w, const struct sch
         ready =
             max2(ready, issue_accesses(m, w, w->chunk.events[e - 1].word_index + 1, t, s, &reason));
     if (!at && s->kind == SCHED_SPILL)
-        ready = time_memory_sass_spill(m, t), reason = STALL_LONG_SCOREBOARD_L1;
+        ready = time_memory_sass_spill(m, t), reason = SIM_STALL_LONG_SCOREBOARD_L1;
     if (s->is_cp_async) time_cp_async_begin(w, ready, reason);
     set_results(w, s, is_disabled(m, TERM_BIT(LATENCY)) ? t + 1 : ready, reason);
 }
@@ -271,16 +271,6 @@ static bool next_region(struct sm_model *m, struct sm_warp *w) {
     return true;
 }
 
-static const enum sim_stall_reason warp_stall_of[STALL_COUNT] = {
-    [STALL_WAIT] = SIM_STALL_WAIT,
-    [STALL_SHORT_SCOREBOARD] = SIM_STALL_SHORT_SCOREBOARD,
-    [STALL_LONG_SCOREBOARD_L1] = SIM_STALL_LONG_SCOREBOARD_L1,
-    [STALL_LONG_SCOREBOARD_L2] = SIM_STALL_LONG_SCOREBOARD_L2,
-    [STALL_LONG_SCOREBOARD_DRAM] = SIM_STALL_LONG_SCOREBOARD_DRAM,
-    [STALL_LONG_SCOREBOARD_ATOMIC] = SIM_STALL_LONG_SCOREBOARD_ATOMIC,
-    [STALL_BARRIER] = SIM_STALL_BARRIER,
-    [STALL_MEMBAR] = SIM_STALL_MEMBAR};
-
 /* Charges the bank conflicts of a cp.async when it stores: wavefronts beyond the minimum, since the
  * load's cost includes the others. (H100, a 32 x 32 tile written by columns, 4096 x 4096: 90.8 us
  * by cp.async, 86.5 us by loads and stores; with padding 56.8 and 51.8.) */
@@ -310,7 +300,7 @@ static bool advance(struct sm_model *m, struct sm_warp *w) {
         if (s->kind == SCHED_ASYNC_GROUP)
             time_async_group(m, w, &m->in->regions->module->ops[s->op]);
         double t = w->issued_at;
-        u8 reason = STALL_NONE;
+        u8 reason = SIM_STALL_SELECTED;
         for (u32 i = 0; i < s->nsrc; i++)
             if (w->register_ready_at[s->src[i]] > t)
                 t = w->register_ready_at[s->src[i]], reason = w->register_reason[s->src[i]];
@@ -321,7 +311,7 @@ static bool advance(struct sm_model *m, struct sm_warp *w) {
             continue;
         }
         m->stall_cycles[reason] += t - w->issued_at;
-        add_op_stall(m, s->op, warp_stall_of[reason], t - w->issued_at);
+        add_op_stall(m, s->op, reason, t - w->issued_at);
         w->ready_at = w->operands_ready_at = t;
         return true;
     }
@@ -421,7 +411,7 @@ static void release_barrier(struct sm_model *m, u32 slot) {
         struct sm_warp *w = &m->warps[slot * m->warps_per_block + i];
         if (!w->at_barrier) continue;
         w->at_barrier = false;
-        m->stall_cycles[STALL_BARRIER] += release_time - w->issued_at;
+        m->stall_cycles[SIM_STALL_BARRIER] += release_time - w->issued_at;
         add_op_stall(m, insn_at(w, w->insn_index - 1)->op, SIM_STALL_BARRIER,
                      release_time - w->issued_at);
         w->issued_at = release_time;
@@ -446,10 +436,11 @@ static void check_barrier(struct sm_model *m, u32 slot, u32 limit) {
 /* ---- the grid barrier ---- */
 
 /* Keeps the warp from issuing before `until`, because of its last instruction. */
-static void stall_until(struct sm_model *m, struct sm_warp *w, double until, enum stall reason) {
+static void stall_until(struct sm_model *m, struct sm_warp *w, double until,
+                        enum sim_stall_reason reason) {
     if (until <= w->issued_at) return;
     m->stall_cycles[reason] += until - w->issued_at;
-    add_op_stall(m, insn_at(w, w->insn_index - 1)->op, warp_stall_of[reason], until - w->issued_at);
+    add_op_stall(m, insn_at(w, w->insn_index - 1)->op, reason, until - w->issued_at);
     w->issued_at = until;
 }
 
@@ -461,7 +452,7 @@ static void release_grid_barrier(struct sm_model *m, u32 limit) {
             m->blocks[w->block_slot].grid_arrivals > m->grid_barrier.generation)
             continue;
         w->at_grid_barrier = false;
-        stall_until(m, w, m->grid_barrier.released_at, STALL_BARRIER);
+        stall_until(m, w, m->grid_barrier.released_at, SIM_STALL_BARRIER);
         if (advance(m, w)) push(m, n);
         else end_warp(m, w, limit);
     }
@@ -515,7 +506,7 @@ static void issue(struct sm_model *m, u32 limit) {
                     t + (is_disabled(m, TERM_BIT(LATENCY))
                              ? 1
                              : s->latency + (s->count - 1) * m->issue_interval[s->unit]),
-                    STALL_WAIT);
+                    SIM_STALL_WAIT);
     if (s->kind == SCHED_CLUSTER_ARRIVE) arrive_at_cluster_barrier(m, w, s, t);
     if (s->is_wgmma) time_wgmma_begin(w, t + unit_cycles(m, s, UNIT_TENSOR) + wgmma_latency);
     if (s->read_barrier)
@@ -524,8 +515,8 @@ static void issue(struct sm_model *m, u32 limit) {
     w->issued_at = issue_spills(m, w, t + (s->stall_cycles ? s->stall_cycles : s->count));
     attribute_issue_stalls(m, w, s, t);
     w->insn_index++;
-    stall_until(m, w, w->held_until, STALL_BARRIER);
-    if (s->kind == SCHED_FENCE || s->is_release) stall_until(m, w, t + m->lat_fence, STALL_MEMBAR);
+    stall_until(m, w, w->held_until, SIM_STALL_BARRIER);
+    if (s->kind == SCHED_FENCE || s->is_release) stall_until(m, w, t + m->lat_fence, SIM_STALL_MEMBAR);
     u32 slot = w->block_slot;
     if (s->kind == SCHED_BARRIER && !is_disabled(m, TERM_BIT(BARRIERS))) {
         pop(m);

@@ -19,7 +19,7 @@ void time_cp_async_begin(struct sm_warp *w, double ready, u8 reason) {
     begin_async(&w->cp_async_groups, ready, reason);
 }
 void time_wgmma_begin(struct sm_warp *w, double ready) {
-    begin_async(&w->wgmma_groups, ready, STALL_WAIT);
+    begin_async(&w->wgmma_groups, ready, SIM_STALL_WAIT);
 }
 
 static void commit_group(struct async_groups *f) {

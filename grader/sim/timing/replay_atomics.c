@@ -156,7 +156,7 @@ double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, 
         ready = max2(ready, max2(done, reserve_atomic_unit(m, slice->key, at, slice_cycles)) +
                                 m->lat_atomic);
     }
-    *reason = STALL_LONG_SCOREBOARD_ATOMIC;
+    *reason = SIM_STALL_LONG_SCOREBOARD_ATOMIC;
     return ready;
 }
 

@@ -26,7 +26,7 @@ double time_grid_access(struct sm_model *m, struct sm_warp *w, u64 word, double 
     struct sm_grid_barrier *g = &m->grid_barrier;
     struct sm_block *b = &m->blocks[w->block_slot];
     if (is_disabled(m, TERM_BIT(BARRIERS))) return t;
-    *reason = STALL_BARRIER;
+    *reason = SIM_STALL_BARRIER;
     if (trace_verb(word) == MEM_LOAD) {
         w->at_grid_barrier = b->grid_arrivals > g->generation;
         if (!w->at_grid_barrier) w->held_until = g->released_at;

@@ -134,8 +134,8 @@ static double load_line(struct sm_model *m, struct sm_block *b, u64 word, double
     m->l1_hits += __builtin_popcount(sectors & ~missing);
     if (!missing) {
         dram_cost_factor(m, word, 0, first, 0);
-        if (l->ready > t + m->lat_l1 && *reason < STALL_LONG_SCOREBOARD_L2)
-            *reason = STALL_LONG_SCOREBOARD_L2;
+        if (l->ready > t + m->lat_l1 && *reason < SIM_STALL_LONG_SCOREBOARD_L2)
+            *reason = SIM_STALL_LONG_SCOREBOARD_L2;
         return max2(l->ready, t + m->lat_l1);
     }
     u32 n = (u32)__builtin_popcount(missing);
@@ -147,8 +147,8 @@ static double load_line(struct sm_model *m, struct sm_block *b, u64 word, double
         ready =
             dram_ready_at(m, start, cost_factor * dram_fill_sectors(m, missing, touched_before));
     else m->l2_hits += n;
-    if (*reason < (from_dram ? STALL_LONG_SCOREBOARD_DRAM : STALL_LONG_SCOREBOARD_L2))
-        *reason = from_dram ? STALL_LONG_SCOREBOARD_DRAM : STALL_LONG_SCOREBOARD_L2;
+    if (*reason < (from_dram ? SIM_STALL_LONG_SCOREBOARD_DRAM : SIM_STALL_LONG_SCOREBOARD_L2))
+        *reason = from_dram ? SIM_STALL_LONG_SCOREBOARD_DRAM : SIM_STALL_LONG_SCOREBOARD_L2;
     fill_l2(m, line, missing);
     if (cached && !l) l = time_cache_insert(&m->l1_cache, line);
     if (l) l->sectors |= (u8)missing, l->ready = max2(l->ready, ready);
@@ -303,7 +303,7 @@ static double access_shared(struct sm_model *m, u64 h, double t, const struct me
            at = time_memory_l1(m, t, wavefronts, RESOURCE_SHARED), ready = at + m->lat_shared;
     if (trace_verb(h) >= MEM_ATOM && is_cas_loop(d))
         ready += 2 * m->lat_shared * trace_wavefronts(h);
-    *reason = STALL_SHORT_SCOREBOARD;
+    *reason = SIM_STALL_SHORT_SCOREBOARD;
     return ready;
 }
 
@@ -322,14 +322,14 @@ static double access_dsmem(struct sm_model *m, u64 h, double t, u8 *reason) {
                         : trace_verb(h) == MEM_LOAD ? dsmem_load_cost
                                                     : dsmem_atomic_cost;
     double at = time_memory_l1(m, t, max2(1, per_sector * trace_wavefronts(h)), RESOURCE_SHARED);
-    *reason = STALL_SHORT_SCOREBOARD;
+    *reason = SIM_STALL_SHORT_SCOREBOARD;
     return at + dsmem_latency;
 }
 
 static double access_local(struct sm_model *m, u64 h, double t, u8 *reason) {
     double sectors = trace_wavefronts(h),
            at = time_memory_l1(m, t, max2(1, sectors / 4), RESOURCE_L1);
-    *reason = STALL_LONG_SCOREBOARD_L1;
+    *reason = SIM_STALL_LONG_SCOREBOARD_L1;
     if (!m->local_exceeds_l1 && trace_verb(h) == MEM_LOAD) return at + m->lat_l1;
     /* Stores write through; loads miss L1, which is too small. Lanes at different elements of an
      * array write a word of a sector each. */
@@ -338,7 +338,7 @@ static double access_local(struct sm_model *m, u64 h, double t, u8 *reason) {
     double start = time_memory_l2(
         m, at, is_partial ? sectors * (partial_line_cost + partial_sector_cost) : sectors);
     dram_transfer(m, start, sectors * m->local_dram_fraction);
-    *reason = STALL_LONG_SCOREBOARD_L2;
+    *reason = SIM_STALL_LONG_SCOREBOARD_L2;
     return start + m->lat_l2;
 }
 
@@ -375,7 +375,7 @@ double time_memory_access(struct sm_model *m, struct sm_warp *w, const u64 *p, d
     case SPACE_CLUSTER: return access_dsmem(m, *p, t, reason);
     case SPACE_LOCAL: return access_local(m, *p, t, reason);
     case SPACE_CONST:
-        *reason = STALL_LONG_SCOREBOARD_L1;
+        *reason = SIM_STALL_LONG_SCOREBOARD_L1;
         return time_memory_l1(m, t, constant_wavefronts(*p), RESOURCE_L1) + m->lat_l1 / 2;
     default: break;
     }

@@ -128,8 +128,8 @@ void time_sm_results(struct sm_model *m, struct replay_result *out) {
     time_atomic_add_busy(m);
     for (u32 i = 0; i < RESOURCE_COUNT; i++)
         out->utilization[i] = end > 0 ? m->busy_cycles[i] / end : 0;
-    for (u32 i = 1; i < STALL_COUNT; i++) stalls += m->stall_cycles[i];
-    for (u32 i = 1; i < STALL_COUNT; i++)
+    for (u32 i = SIM_STALL_WAIT; i < SIM_STALL_COUNT; i++) stalls += m->stall_cycles[i];
+    for (u32 i = SIM_STALL_WAIT; i < SIM_STALL_COUNT; i++)
         out->stall_share[i] = stalls > 0 ? m->stall_cycles[i] / stalls : 0;
     out->l1_hit_rate = m->l1_sectors > 0 ? m->l1_hits / m->l1_sectors : 0;
     out->l2_hit_rate = m->l2_sectors > 0 ? m->l2_hits / m->l2_sectors : 0;

@@ -94,7 +94,7 @@ struct sm_model {
     double lsu_free_at, l1_free_at, l2_free_at, dram_free_at;
     double dram_load, dram_load_at; /* recent utilization, 0..1; the time of its last update */
     u64 dram_requests;              /* so far */
-    double busy_cycles[RESOURCE_COUNT], stall_cycles[STALL_COUNT];
+    double busy_cycles[RESOURCE_COUNT], stall_cycles[SIM_STALL_COUNT];
     double (*op_stalls)[SIM_STALL_COUNT];        /* by op and stall reason: cycles of all warps */
     double l2_sector_cycles, dram_sector_cycles; /* cycles of a sector */
     double lat_l1, lat_l2, lat_dram, lat_shared, lat_fence, lat_atomic;
