@@ -2,7 +2,7 @@
 # includes it. You can add or delete source files without editing this file.
 #
 #   make                build build/grader, build/simgpu and what they need; sets up first
-#   make grade          build, then grade your files in chapters/
+#   make grade          build, then grade what you edited in chapters/; first an example
 #   make check          run the tests; check-long: whole programs and the whole book;
 #                       check-hostile: attacks; check-mufu: approximate functions, all operands
 #   make test SUITE=x   run one suite of unit tests

@@ -161,6 +161,21 @@ const char *book_solution_file(const struct exercise *ex, const char *step) {
     return path;
 }
 
+void book_chapter_title(const struct exercise *ex, struct buf *out) {
+    static const char separator[] = " · ";
+    char path[PATH_MAX + 512];
+    struct buf text = {0};
+    struct err ignored = {0};
+    snprintf(path, sizeof path, "%s/chapters/%s/README.md", paths_book_dir(), ex->chapter);
+    if (file_read(path, 1 << 20, &text, &ignored) && text_starts_with(buf_str(&text), "# ")) {
+        char *title = text.data + 2;
+        title[strcspn(title, "\n")] = 0;
+        const char *behind_number = strstr(title, separator);
+        buf_puts(out, behind_number ? behind_number + sizeof separator - 1 : title);
+    }
+    buf_free(&text);
+}
+
 bool book_has_solutions(void) {
     char path[PATH_MAX];
     return path_join(path, sizeof path, paths_book_dir(), "solutions") && file_exists(path);

@@ -30,6 +30,9 @@ const char *book_chapter_file(const struct exercise *ex,
 const char *book_student_file(const struct exercise *ex); /* what the student edits */
 const char *book_solution_file(const struct exercise *ex,
                                const char *step); /* step NULL: the model solution */
+/* Appends the title of the exercise's chapter: the first heading of its README.md, without "# 02 ·
+ * "; nothing if there is none. */
+void book_chapter_title(const struct exercise *ex, struct buf *out);
 bool book_has_solutions(void); /* false in a student's release (grader/grade/baseline_data.h) */
 const char *book_mutants_folder(const struct exercise *ex);
 /* Returns the names of the ladder's steps ("1-unqualified") in order, NULL-terminated; free with

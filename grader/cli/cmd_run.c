@@ -1,8 +1,11 @@
-/* cmd_run.c — grader run: grades exercises on one or more devices and writes the report. */
+/* cmd_run.c — grader run: grades exercises on one or more devices and writes the report. Without a
+ * name it grades the files that were edited, and lists the others as not started (overview.h). */
+#include "common/clock.h"
 #include "common/file.h"
 #include "common/paths.h"
 #include "grader/book/problem.h"
 #include "grader/cli/commands.h"
+#include "grader/cli/overview.h"
 #include "grader/grade/build.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/compiler_jail.h"
@@ -19,11 +22,17 @@
 /* How many of several exercises are graded, for the status line. */
 struct grading_progress {
     unsigned graded_count, total_count;
+    double start_seconds;
 };
 
+/* Shows the exercise that begins, and how long the rest takes at the pace so far. */
 static void show_grading_progress(const struct grading_progress *g, const char *name) {
-    char label[48];
-    snprintf(label, sizeof label, "%u of %u exercises", g->graded_count, g->total_count);
+    char label[80], rest[32] = "";
+    double elapsed = clock_seconds() - g->start_seconds;
+    if (g->graded_count)
+        snprintf(rest, sizeof rest, ", about %.0f s left",
+                 elapsed * (g->total_count - g->graded_count) / g->graded_count);
+    snprintf(label, sizeof label, "%u of %u exercises%s", g->graded_count, g->total_count, rest);
     status_show(label, name);
 }
 
@@ -44,20 +53,6 @@ static bool grade_one(const struct options *o, const struct gpu_device *d,
     return false;
 }
 
-static void put_next_step(const struct result *results, unsigned n, unsigned unstarted_count,
-                          struct buf *out) {
-    for (unsigned i = 0; i < n; i++) {
-        if (results[i].verdict == V_AC || !results[i].is_unmodified) continue;
-        buf_printf(
-            out,
-            "\nNot started: %u. Next: read chapters/%s/README.md and %s.md, edit %s.cu there, "
-            "then run\n  %s run %s\n",
-            unstarted_count, results[i].ex->chapter, results[i].ex->name, results[i].ex->name,
-            paths_command("grader"), results[i].ex->name);
-        return;
-    }
-}
-
 /* Appends the command that runs a drawn case again if it failed: its size depends on the seed. */
 static void put_repeat_command(const struct options *o, const struct result *results, unsigned n,
                                struct buf *out) {
@@ -76,29 +71,25 @@ static void write_text(const struct options *o, const struct gpu_device *d,
                        const struct result *results, unsigned n, const struct report_style *style,
                        struct buf *out) {
     const struct result **list = xcalloc(n, sizeof *list);
-    unsigned unstarted_count = 0;
     for (unsigned i = 0; i < n; i++) {
         list[i] = &results[i];
         /* When all exercises are graded, unchanged starter files get only a line of the table. */
         bool is_full = o->noperands || n == 1 || !results[i].is_unmodified;
         if (is_full) report_text(&results[i], d, style, out);
         if (is_full) buf_puts(out, "\n");
-        else unstarted_count++;
     }
-    if (!style->brief) buf_printf(out, "seed: %s\n", o->seed);
+    if (!style->brief && n) buf_printf(out, "seed: %s\n", o->seed);
     if (!style->brief) put_repeat_command(o, results, n, out);
-    if (n > 1) {
-        report_table(list, n, style, out);
-        if (unstarted_count) put_next_step(results, n, unstarted_count, out);
-    }
+    if (n > 1) report_table(list, n, style, out);
     free(list);
 }
 
 static struct json_t *write_json(const struct options *o, const struct gpu_device *d,
-                                 const struct result *results, unsigned n) {
-    const struct result **list = xcalloc(n, sizeof *list);
-    for (unsigned i = 0; i < n; i++) list[i] = &results[i];
-    struct json_t *j = report_json(list, n, d, o->seed);
+                                 const struct selection *s, const struct result *results) {
+    const struct result **list = xcalloc(s->n, sizeof *list);
+    for (unsigned i = 0; i < s->n; i++) list[i] = &results[i];
+    struct json_t *j = report_json(list, s->n, d, o->seed);
+    if (s->is_overview) report_json_not_started(j, s->unstarted, s->nunstarted);
     free(list);
     return j;
 }
@@ -114,9 +105,9 @@ static bool grade_all(const struct options *o, const struct gpu_device *d,
         snprintf(paths[i], sizeof *paths, "%s", cli_student_file(o, list[i]));
         items[i] = (struct grade_item){.ex = list[i], .name = paths[i], .path = paths[i]};
     }
-    struct grading_progress progress = {0, n};
+    struct grading_progress progress = {0, n, clock_seconds()};
     go.progress = on_item_progress, go.user = &progress;
-    show_grading_progress(&progress, list[0]->name);
+    if (n) show_grading_progress(&progress, list[0]->name);
     /* On a real GPU one at a time, because a second job would disturb the timing. */
     bool ok = class_grade_many(items, n, gpu_options_of(d) ? 1 : o->jobs, &go, results, e);
     free(items), free(paths);
@@ -146,16 +137,17 @@ static void put_completion(const struct result *r, struct buf *out) {
 
 /* Grades all selected exercises on one device. Returns the exit status, -1 on an error. */
 static int run_on_device(const struct options *o, const struct gpu_device *d,
-                         const struct exercise **list, unsigned n, struct buf *text,
-                         struct buf *rows, struct json_t **json, struct err *e) {
+                         const struct selection *s, struct buf *text, struct buf *rows,
+                         struct json_t **json, struct err *e) {
+    unsigned n = s->n;
     struct result *results = xcalloc(n, sizeof *results);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
     struct time_cost cost_before = time_get_cost();
-    bool ok = grade_all(o, d, list, n, results, e);
+    bool ok = grade_all(o, d, s->list, n, results, e);
     status_clear();
     if (o->verbose && n == 1) print_model_cost(d, cost_before);
     int status = ok ? cli_exit_status(results, n) : -1;
-    if (ok && o->format == FORMAT_JSON) *json = write_json(o, d, results, n);
+    if (ok && o->format == FORMAT_JSON) *json = write_json(o, d, s, results);
     if (ok && o->format == FORMAT_GRADESCOPE) report_gradescope(results, n, d, text);
     if (ok && o->format == FORMAT_CLASSROOM) report_classroom(results, n, d, text);
     if (ok && o->format == FORMAT_TEXT) write_text(o, d, results, n, &style, text);
@@ -166,7 +158,10 @@ static int run_on_device(const struct options *o, const struct gpu_device *d,
     if (ok) report_side_by_side_add(rows, d, results, n);
     for (unsigned i = 0; ok && i < n; i++)
         if (!o->file) progress_record(&results[i]);
-    if (ok && n == 1 && o->format == FORMAT_TEXT && !o->output) put_completion(&results[0], text);
+    if (ok && s->is_overview && o->format == FORMAT_TEXT)
+        status = overview_write(o, d, s, results, &style, status, text);
+    else if (ok && n == 1 && o->format == FORMAT_TEXT && !o->output)
+        put_completion(&results[0], text);
     if (ok && n == 1 && o->brief_report) put_completion(&results[0], o->brief_report);
     for (unsigned i = 0; ok && i < n; i++) result_free(&results[i]);
     free(results);
@@ -194,7 +189,8 @@ static bool check_case_number(const struct options *o, const struct exercise *co
 }
 
 static bool check_options(const struct options *o, unsigned n, struct err *e) {
-    if (o->file && n != 1) return err_set(e, ERR_INPUT, "--file needs exactly one exercise");
+    if (o->file && (n != 1 || !o->noperands))
+        return err_set(e, ERR_INPUT, "--file needs exactly one exercise");
     if (o->format == FORMAT_CSV)
         return err_set(e, ERR_INPUT, "--format csv applies only to `grader batch`");
     if (o->format == FORMAT_HTML)
@@ -207,15 +203,15 @@ static bool check_options(const struct options *o, unsigned n, struct err *e) {
 }
 
 /* Grades on all devices, one after another. `*worst_status` becomes the highest exit status. */
-static bool run_on_devices(const struct options *o, const struct exercise **list, unsigned n,
-                           struct buf *text, int *worst_status, struct err *e) {
+static bool run_on_devices(const struct options *o, const struct selection *s, struct buf *text,
+                           int *worst_status, struct err *e) {
     struct buf rows = {0};
     struct json_t *json[MAX_DEVICES] = {0};
     bool ok = true;
     for (unsigned i = 0; ok && i < o->ndevices; i++) {
         if (o->format == FORMAT_TEXT && o->ndevices > 1)
             buf_printf(text, "== %s ==\n", o->devices[i]->full_name);
-        int status = run_on_device(o, o->devices[i], list, n, text, &rows, &json[i], e);
+        int status = run_on_device(o, o->devices[i], s, text, &rows, &json[i], e);
         ok = status >= 0;
         if (status > *worst_status) *worst_status = status;
     }
@@ -227,13 +223,11 @@ static bool run_on_devices(const struct options *o, const struct exercise **list
 
 bool cli_run(const struct options *o, struct buf *text, int *status, struct err *e) {
     if (!check_machine_code(o, e)) return false;
-    const struct exercise **list = cli_select_exercises(o, e);
-    unsigned n = 0;
-    while (list && list[n]) n++;
+    struct selection s = {0};
     *status = EXIT_PASSED;
-    bool ok = list && check_case_number(o, list, e) && check_options(o, n, e) &&
-              run_on_devices(o, list, n, text, status, e);
-    free(list);
+    bool ok = select_files(o, &s, e) && check_case_number(o, s.list, e) &&
+              check_options(o, s.n, e) && run_on_devices(o, &s, text, status, e);
+    selection_free(&s);
     return ok;
 }
 

@@ -23,8 +23,21 @@ void report_first_failure(const struct result *r, struct buf *out);
 /* Appends a table with one line for each result. */
 void report_table(const struct result *const *results, unsigned n, const struct report_style *style,
                   struct buf *out);
-/* Returns the object of docs/json.md for one device. */
 struct json_t;
+/* Appends a block for each chapter: its title; of graded exercises how many are accepted, and their
+ * points; the exercises that are not started. A result that is NULL means not started. `list` is in
+ * the order of the book. */
+void report_overview(const struct exercise *const *list, const struct result *const *results,
+                     unsigned n, const struct report_style *style, struct buf *out);
+/* Appends an exercise as delivered and its model solution side by side: verdicts, times, the line
+ * that wastes. `solution` is NULL in a release that leaves it out. */
+void report_demonstration(const struct result *delivered, const struct result *solution,
+                          const struct gpu_device *d, const struct report_style *style,
+                          struct buf *out);
+/* Adds to the object of report_json() the exercises that were not graded because their files are
+ * untouched. */
+void report_json_not_started(struct json_t *o, const struct exercise *const *list, unsigned n);
+/* Returns the object of docs/json.md for one device. */
 struct json_t *report_json(const struct result *const *results, unsigned n,
                            const struct gpu_device *d, const char *seed);
 /* Appends the objects of one or several devices as text; of several as {"schema": 2, "seed",
@@ -106,6 +119,11 @@ void report_wrap(const char *text, unsigned indent, const struct report_style *s
 /* The same after `indent` columns that are already on the line. */
 void report_wrap_hanging(const char *text, unsigned indent, const struct report_style *style,
                          struct buf *out);
+/* Appends "transpose.cu:7:", which editors can jump to, and the line's text. */
+void report_quote_line(const struct result *r, const char *file, unsigned line, unsigned indent,
+                       const struct report_style *style, struct buf *out);
+/* Appends text and blanks up to `columns` columns, at least one. */
+void report_pad(const char *text, unsigned columns, struct buf *out);
 /* Appends text indented but not wrapped, such as tables and compiler messages. */
 void report_indent(const char *text, unsigned indent, struct buf *out);
 /* Appends Markdown with its paragraphs and items wrapped; code and tables keep their lines. */

@@ -1,5 +1,6 @@
 /* report_json.c — writes results as JSON (docs/json.md): stable keys in a fixed order, units in the
  * names. It contains no clock time, path or process id, so that equal seeds give equal bytes. */
+#include "grader/book/book.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/jail/jail.h"
 #include "grader/report/report.h"
@@ -158,6 +159,12 @@ struct json_t *report_json(const struct result *const *results, unsigned n,
     json_object_set_new(o, "jail", json_text(jail_describe_tier()));
     json_object_set_new(o, "exercises", list);
     return o;
+}
+
+void report_json_not_started(struct json_t *o, const struct exercise *const *list, unsigned n) {
+    json_t *ids = json_array();
+    for (unsigned i = 0; i < n; i++) json_array_append_new(ids, json_text(book_id(list[i])));
+    json_object_set_new(o, "not_started", ids);
 }
 
 void report_json_write(json_t *o, struct buf *out) {

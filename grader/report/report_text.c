@@ -14,20 +14,6 @@
 
 enum { MAX_NAMED_FAILURES = 6 };
 
-/* Writes "transpose.cu:7:", which editors can jump to, and the line's text. */
-static void quote_line_at(const struct result *r, const char *file, unsigned line, unsigned indent,
-                          const struct report_style *s, struct buf *out) {
-    buf_printf(out, "%*s%s:%u:\n", (int)indent, "", file, line);
-    if (strcmp(file, r->file) != 0) return;
-    struct buf raw = {0}, clean = {0};
-    report_source_line(&r->source, line, true, &raw);
-    text_clean(&clean, buf_str(&raw), raw.size, 300);
-    buf_printf(out, "%*s%s|%s ", (int)indent, "", report_style_escape(s, TEXT_STYLE_DIM),
-               report_style_escape(s, TEXT_STYLE_NONE));
-    report_wrap_hanging(clean.size ? buf_str(&clean) : "\n", indent + 2, s, out);
-    buf_free(&raw), buf_free(&clean);
-}
-
 /* Returns true if the message quotes the line already, as race reports do (common/quote.h). */
 static bool has_quote(const char *message, unsigned line) {
     char needle[32];
@@ -46,7 +32,7 @@ static void quote_named_lines(const struct result *r, const char *message,
         unsigned line = 0;
         if (sscanf(p + length, ":%u", &line) != 1 || !line || (n && shown[0] == line)) continue;
         if (has_quote(message, line)) continue;
-        quote_line_at(r, r->file, line, 9, s, out);
+        report_quote_line(r, r->file, line, 9, s, out);
         shown[n++] = line;
     }
 }
@@ -247,7 +233,7 @@ static void write_miss(const struct result *r, const struct technique_result *t,
                        struct buf *out) {
     bool already_quoted = previous && previous->line == t->line && !strcmp(previous->file, t->file);
     if (!previous || strcmp(previous->reason, t->reason) != 0) report_wrap(t->reason, 9, s, out);
-    if (t->file[0] && !already_quoted) quote_line_at(r, t->file, t->line, 9, s, out);
+    if (t->file[0] && !already_quoted) report_quote_line(r, t->file, t->line, 9, s, out);
 }
 
 /* Returns the limit that decides a check: the one with the least progress, or the first if all

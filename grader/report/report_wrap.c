@@ -1,5 +1,6 @@
 /* report_wrap.c — lays out text for a terminal: wraps it at blanks, indents it, rewraps paragraphs
  * of Markdown. */
+#include "common/text.h"
 #include "grader/report/report.h"
 
 #include <string.h>
@@ -105,4 +106,22 @@ unsigned report_fit_rows(const char *text, unsigned rows, const struct report_st
         else buf_printf(out, "%.*s\n", (int)n, text);
     }
     return left_out;
+}
+
+void report_quote_line(const struct result *r, const char *file, unsigned line, unsigned indent,
+                       const struct report_style *s, struct buf *out) {
+    buf_printf(out, "%*s%s:%u:\n", (int)indent, "", file, line);
+    if (strcmp(file, r->file) != 0) return;
+    struct buf raw = {0}, clean = {0};
+    report_source_line(&r->source, line, true, &raw);
+    text_clean(&clean, buf_str(&raw), raw.size, 300);
+    buf_printf(out, "%*s%s|%s ", (int)indent, "", report_style_escape(s, TEXT_STYLE_DIM),
+               report_style_escape(s, TEXT_STYLE_NONE));
+    report_wrap_hanging(clean.size ? buf_str(&clean) : "\n", indent + 2, s, out);
+    buf_free(&raw), buf_free(&clean);
+}
+
+void report_pad(const char *text, unsigned columns, struct buf *out) {
+    unsigned width = display_width(text, strlen(text));
+    buf_printf(out, "%s%*s", text, (int)(width < columns ? columns - width : 1), "");
 }
