@@ -200,7 +200,11 @@ bool paths_state_dir(char out[PATH_MAX], struct err *e) {
 bool paths_cache_dir(char out[PATH_MAX], struct err *e) {
     static char found[PATH_MAX];
     if (!paths_init(e)) return false;
-    if (!is_installed) return join_dir(program_dir, "cache", out, e);
+    if (!is_installed) {
+        if (!join_dir(program_dir, "cache", out, e)) return false;
+        mkdir(out, 0700); /* fails if it exists; cache.h checks who may write there */
+        return true;
+    }
     if (!found[0] && !private_xdg_dir("XDG_CACHE_HOME", ".cache", found, e))
         return found[0] = 0, false;
     return snprintf(out, PATH_MAX, "%s", found) < PATH_MAX;

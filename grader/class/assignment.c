@@ -315,22 +315,6 @@ bool assignment_parse_time(const char *text, long long *out) {
 
 /* ---- the store ---- */
 
-void assignment_policy_digest(const struct grading_policy *t, char out[HASH_HEX_SIZE]) {
-    struct hash h;
-    char points[32];
-    out[0] = 0;
-    if (!t || (!t->nhidden && !(t->case_points > 0))) return;
-    hash_init(&h);
-    snprintf(points, sizeof points, "%.17g", t->case_points);
-    hash_update_string(&h, points);
-    for (unsigned i = 0; i < t->nhidden; i++) {
-        hash_update(&h, t->hidden_cases[i].dim, sizeof t->hidden_cases[i].dim);
-        hash_update(&h, &t->hidden_cases[i].variant, sizeof t->hidden_cases[i].variant),
-            hash_update_string(&h, t->hidden_cases[i].label);
-    }
-    hash_final_hex(&h, out);
-}
-
 bool assignment_save(const struct assignment *a, struct store *s, struct err *e) {
     char deadline[32] = "";
     if (a->has_deadline) assignment_format_time(a->deadline, deadline);

@@ -54,8 +54,6 @@ long long assignment_days_late(const struct assignment *a, long long submitted);
 double assignment_late_factor(const struct assignment *a, long long days);
 /* Writes the assignment into the store, for the views `mark` and `total`. */
 bool assignment_save(const struct assignment *a, struct store *s, struct err *e);
-/* Sets `out` to a digest of what grading depends on, hidden cases and case points; "" = neither. */
-void assignment_policy_digest(const struct grading_policy *t, char out[HASH_HEX_SIZE]);
 /* Format seconds since 1970 as "2026-10-01T21:59:00Z", and parse such a text. Parsing fails if the
  * text is not a time with an offset from UTC. */
 void assignment_format_time(long long t, char out[32]);

@@ -68,7 +68,7 @@ void class_result_key(const struct exercise *ex, const char *digest, const struc
     hash_update_string(&h, grade_build_digest()), hash_update_string(&h, grade_nvcc_version()),
         hash_update_string(&h, book_digest_of(ex));
     hash_update_string(&h, o->count_modelled ? "counted" : "");
-    assignment_policy_digest(o->policy, policy_digest);
+    grade_policy_digest(o->policy, policy_digest);
     if (policy_digest[0]) hash_update_string(&h, policy_digest);
     hash_final_hex(&h, key);
 }
@@ -239,6 +239,7 @@ static void grade_slot(void *user, unsigned i, struct buf *out) {
     o.policy = class_policy(m->g->assignment, slot->ex);
     grade_safe_file_name(slot->ex, slot->ex->name, name, sizeof name);
     grade_source(slot->ex, name, buf_str(&slot->source), slot->source.size, &o, &r);
+    r.is_kept = false; /* the store holds the same bytes, however the result was found */
     result_serialize(&r, out);
 }
 
@@ -281,7 +282,7 @@ static bool insert_result(struct grading_ctx *m, const struct slot *slot, const 
     report_text(r, m->g->grade.device, &(struct report_style){.width = 76},
                 &report); /* 76 columns fit a printed page */
     grade_utc_date(date), class_serialize_result(r, &blob);
-    assignment_policy_digest(class_policy(m->g->assignment, slot->ex), policy_digest);
+    grade_policy_digest(class_policy(m->g->assignment, slot->ex), policy_digest);
     bool ok = store_exec(
         m->s, e,
         "INSERT OR REPLACE INTO result (key, exercise, digest, file, seed, device, grader, nvcc, "

@@ -117,6 +117,7 @@ bool cli_class_grade(const struct options *o, struct store *s, const char *seed,
     free(list);
     if (gpu_options_of(o->devices[0])) g.jobs = 1; /* a second job would disturb the timing */
     if (o->shard_count) g.shard_index = o->shard_number - 1, g.shard_count = o->shard_count;
+    g.grade.reuse = o->no_cache ? GRADE_ANEW : GRADE_REUSE_SAME_SEED;
     g.grade.seed = seed, g.assignment = o->loaded_assignment;
     warn_unverified_compiler();
     bool ok = class_grade(s, &g, e);

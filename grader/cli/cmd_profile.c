@@ -7,6 +7,7 @@ int cmd_profile(const struct options *o) {
     const struct exercise *ex = cli_select_exercise(o, &e);
     struct result r;
     struct grade_options go = options_to_grade_options(o, o->devices[0]);
+    go.reuse = options_reuse(o);
     /* A measurement takes seconds and says nothing about lines. */
     go.no_speed = gpu_options_of(o->devices[0]) != NULL;
     go.progress = status_show, go.user = ex ? (void *)ex->name : NULL;

@@ -35,6 +35,7 @@ int cmd_report(const struct options *o) {
     char path[PATH_MAX] = "", pages_folder[PATH_MAX];
     struct options output_options = *o;
     struct grade_options go = options_to_grade_options(o, o->devices[0]);
+    go.reuse = options_reuse(o);
     go.progress = status_show, go.user = ex ? (void *)ex->name : NULL;
     if (!ex || !grade_file(ex, cli_student_file(o, ex), &go, &r, &e)) return cli_report_error(&e);
     if (!o->file) progress_record(&r);

@@ -101,7 +101,7 @@ static bool compare_results(const struct options *o, const struct exercise *ex,
     print_cause("grader", t->grader, grade_build_digest()),
         print_cause("compiler", t->nvcc, grade_nvcc_version()),
         print_cause("book", t->book_digest, book_digest);
-    assignment_policy_digest(class_policy(o->loaded_assignment, ex), policy_digest);
+    grade_policy_digest(class_policy(o->loaded_assignment, ex), policy_digest);
     print_cause("assignment", t->policy_digest, policy_digest);
     return identical;
 }

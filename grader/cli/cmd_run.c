@@ -47,7 +47,7 @@ static bool grade_one(const struct options *o, const struct gpu_device *d,
     struct grade_options go = options_to_grade_options(o, d);
     char id[160];
     snprintf(id, sizeof id, "%s", book_id(ex));
-    go.progress = status_show, go.user = id;
+    go.progress = status_show, go.user = id, go.reuse = options_reuse(o);
     if (grade_file(ex, cli_student_file(o, ex), &go, r, e)) return true;
     e->kind = ERR_INPUT; /* a file that the user named or edits */
     return false;
@@ -62,9 +62,23 @@ static void put_repeat_command(const struct options *o, const struct result *res
             if (!c->drawn || c->verdict == V_AC) continue;
             buf_printf(out, "  to run this size again: %s run %s%s%s --seed %s --case %u\n",
                        paths_command("grader"), results[i].ex->name, o->file ? " --file " : "",
-                       o->file ? o->file : "", o->seed, c->number);
+                       o->file ? o->file : "", results[i].seed, c->number);
             break;
         }
+}
+
+/* Appends the seed. A kept result has its own. */
+static void put_seed(const struct options *o, const struct result *results, unsigned n,
+                     struct buf *out) {
+    unsigned kept_count = 0;
+    for (unsigned i = 0; i < n; i++) kept_count += results[i].is_kept;
+    buf_printf(out, "seed: %s", n == 1 && kept_count ? results[0].seed : o->seed);
+    if (n == 1 && kept_count)
+        buf_puts(out, " (kept from an earlier grading of this file; --no-cache grades it again)");
+    else if (kept_count)
+        buf_printf(out, " (%u of %u results kept from earlier gradings; --no-cache grades again)",
+                   kept_count, n);
+    buf_puts(out, "\n");
 }
 
 static void write_text(const struct options *o, const struct gpu_device *d,
@@ -78,7 +92,7 @@ static void write_text(const struct options *o, const struct gpu_device *d,
         if (is_full) report_text(&results[i], d, style, out);
         if (is_full) buf_puts(out, "\n");
     }
-    if (!style->brief && n) buf_printf(out, "seed: %s\n", o->seed);
+    if (!style->brief && n) put_seed(o, results, n, out);
     if (!style->brief) put_repeat_command(o, results, n, out);
     if (n > 1) report_table(list, n, style, out);
     free(list);
@@ -88,7 +102,7 @@ static struct json_t *write_json(const struct options *o, const struct gpu_devic
                                  const struct selection *s, const struct result *results) {
     const struct result **list = xcalloc(s->n, sizeof *list);
     for (unsigned i = 0; i < s->n; i++) list[i] = &results[i];
-    struct json_t *j = report_json(list, s->n, d, o->seed);
+    struct json_t *j = report_json(list, s->n, d, s->n == 1 ? results[0].seed : o->seed);
     if (s->is_overview) report_json_not_started(j, s->unstarted, s->nunstarted);
     free(list);
     return j;
@@ -106,7 +120,7 @@ static bool grade_all(const struct options *o, const struct gpu_device *d,
         items[i] = (struct grade_item){.ex = list[i], .name = paths[i], .path = paths[i]};
     }
     struct grading_progress progress = {0, n, clock_seconds()};
-    go.progress = on_item_progress, go.user = &progress;
+    go.progress = on_item_progress, go.user = &progress, go.reuse = options_reuse(o);
     if (n) show_grading_progress(&progress, list[0]->name);
     /* On a real GPU one at a time, because a second job would disturb the timing. */
     bool ok = class_grade_many(items, n, gpu_options_of(d) ? 1 : o->jobs, &go, results, e);

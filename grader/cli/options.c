@@ -27,6 +27,7 @@ static const char usage_text[] =
     "  report EXERCISE        write the report as a page with pictures\n"
     "  tune EXERCISE          time each value that your file declares (// tune: TILE 16 32)\n"
     "  vendor EXERCISE        compare the model solution with CUB and cuBLAS\n"
+    "  cache                  show the cache's size and limit; cache clear empties it\n"
     "\n"
     "Grade a class\n"
     "  intake DIR...          show which submissions are taken, left out or unclear, and why\n"
@@ -59,6 +60,7 @@ static const char usage_text[] =
     "  --file F.cu            grade F.cu instead of your file\n"
     "  --device DEVICE        sim (the same as sim:h200), sim:NAME or gpu; repeat it to compare\n"
     "  --seed TEXT            draw inputs from TEXT; the same seed gives the same report\n"
+    "  --no-cache             grade again, even if the same file was graded before\n"
     "  --case N               run: only case N, numbered as in the report; scores no points\n"
     "  --no-modelled-speed    leave modelled times out of the score\n"
     "  --machine-code         run: model times from machine code, not PTX; needs nvdisasm\n"
@@ -124,6 +126,7 @@ enum {
     OPT_DIFF,
     OPT_ANSWERS,
     OPT_ASSIGNMENT,
+    OPT_NO_CACHE,
     OPT_VERSION
 };
 
@@ -154,6 +157,7 @@ static const struct option long_options[] = {
     {"assignment", required_argument, NULL, OPT_ASSIGNMENT},
     {"diff", no_argument, NULL, OPT_DIFF},
     {"answers", required_argument, NULL, OPT_ANSWERS},
+    {"no-cache", no_argument, NULL, OPT_NO_CACHE},
     {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -254,6 +258,7 @@ static bool apply_option(struct options *o, int option, struct err *e) {
     case OPT_ASSIGNMENT: o->assignment_path = optarg; return true;
     case OPT_DRY_RUN: return o->dry_run = true;
     case OPT_DIFF: return o->diff = true;
+    case OPT_NO_CACHE: return o->no_cache = true;
     case OPT_VERSION: return o->version = true;
     case 'h': return o->help = true;
     default: return err_set(e, ERR_INTERNAL, "option %d", option);
@@ -311,4 +316,8 @@ struct grade_options options_to_grade_options(const struct options *o, const str
                                   .count_modelled = !o->ignore_modelled_speed,
                                   .prefetch_inputs = true,
                                   .only_case = o->only_case};
+}
+
+enum grade_reuse options_reuse(const struct options *o) {
+    return o->has_seed || o->no_cache ? GRADE_ANEW : GRADE_REUSE_DRAWN_SEED;
 }

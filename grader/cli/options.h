@@ -45,7 +45,8 @@ struct options {
     char seed[65];
     bool has_seed, dry_run, diff, version;
     enum report_format format;
-    bool no_jail, ignore_modelled_speed, machine_code, working_tree, quick, all, verbose, help;
+    bool no_jail, ignore_modelled_speed, machine_code, working_tree, quick, all, verbose, help,
+        no_cache;
     unsigned only_case;       /* 0 = all */
     unsigned workers;         /* simulator threads; 0 = one for each core */
     unsigned jobs;            /* submissions graded at the same time; 0 = one for each core */
@@ -60,4 +61,7 @@ const char *options_usage(void);
 void options_append_names(struct buf *out);
 /* Adds the device that --device NAME selects. */
 bool options_add_device(struct options *o, const char *name, struct err *e);
+/* Returns options under which results are not reused; see options_reuse(). */
 struct grade_options options_to_grade_options(const struct options *o, const struct gpu_device *d);
+/* Returns how a student's grading may reuse a kept result: not with --seed or --no-cache. */
+enum grade_reuse options_reuse(const struct options *o);

@@ -52,6 +52,7 @@ static int write_example(const struct options *o, const struct gpu_device *d,
                          const struct report_style *style, struct buf *out) {
     const struct exercise *ex = example_exercise();
     struct grade_options go = options_to_grade_options(o, d);
+    go.reuse = options_reuse(o);
     struct result results[2];
     struct err e = {0};
     char paths[2][PATH_MAX + 512];

@@ -16,7 +16,8 @@ struct selection {
 };
 
 /* Selects the exercises that the operands name. Without operands it selects the edited ones, if the
- * report can list the others; with --all, all. Free it with selection_free(), also after an error. */
+ * report can list the others; with --all, all. Free it with selection_free(), also after an error.
+ */
 bool select_files(const struct options *o, struct selection *s, struct err *e);
 void selection_free(struct selection *s);
 /* Appends the chapters, an example if nothing was graded, and what to type next. Returns the exit

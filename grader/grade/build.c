@@ -346,6 +346,13 @@ bool build_run(const struct build_source *s, struct build *out, struct err *e) {
     return true;
 }
 
+bool build_find_key(const struct build_source *s, char key[HASH_HEX_SIZE]) {
+    struct compiler_jail t;
+    struct err ignored = {0};
+    return build_compiler_jail(&t, &ignored) && t.has_compiler &&
+           make_key(&t, s, true, key, &ignored);
+}
+
 bool build_run_portable(const struct build_source *s, struct build *out, struct err *e) {
     struct compiler_jail t;
     if (!build_run(s, out, e) || !build_compiler_jail(&t, e)) return false;

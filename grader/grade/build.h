@@ -33,8 +33,11 @@ struct build_source {
 /* Compiles the source. Returns false on our own failure (no nvcc, no sandbox). If the file does not
  * compile, returns true with `out->ok` false. */
 bool build_run(const struct build_source *s, struct build *out, struct err *e);
-/* The same, also cached independently of the compiler, so that build_run() finds it on a machine
- * without one (`make gpu-carry`). */
+/* Sets the key of the source's build, a digest of everything that the object depends on, without
+ * compiling. Returns false without a compiler. */
+bool build_find_key(const struct build_source *s, char key[HASH_HEX_SIZE]);
+/* Does the same as build_run(), also cached independently of the compiler, so that build_run()
+ * finds it on a machine without one (`make gpu-carry`). */
 bool build_run_portable(const struct build_source *s, struct build *out, struct err *e);
 /* Makes later builds contain machine code for this compute capability (such as 80) too, for a GPU
  * in this machine. */

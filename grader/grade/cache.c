@@ -23,15 +23,20 @@ static void digest(const void *data, size_t size, char out[HASH_HEX_SIZE]) {
     hash_final_hex(&h, out);
 }
 
-static bool cache_dir(const char *kind, char *out, size_t size) {
-    char cache[PATH_MAX];
+/* Sets the folder of a kind. Returns false if it exists and others may write to it. */
+static bool cache_dir(const char *kind, char cache[PATH_MAX], char *out, size_t size) {
     struct err ignored = {0};
-    return paths_cache_dir(cache, &ignored) && path_join(out, size, cache, kind);
+    return paths_cache_dir(cache, &ignored) && cache_is_private(cache) &&
+           path_join(out, size, cache, kind) && (access(out, F_OK) < 0 || cache_is_private(out));
 }
 
+/* Marks an entry as used, for cache_bound.c. */
+static void touch(const char *path) { utimensat(AT_FDCWD, path, NULL, 0); }
+
 bool cache_get(const char *kind, const char key[HASH_HEX_SIZE], struct buf *out) {
-    char folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX_SIZE];
-    if (!cache_dir(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key))
+    char cache[PATH_MAX], folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX_SIZE];
+    if (!cache_dir(kind, cache, folder, sizeof folder) ||
+        !path_join(path, sizeof path, folder, key))
         return false;
     struct err e = {0};
     size_t initial_size = out->size;
@@ -42,6 +47,7 @@ bool cache_get(const char *kind, const char key[HASH_HEX_SIZE], struct buf *out)
         if (!memcmp(sum, out->data + initial_size + payload, DIGEST_BYTES)) {
             out->size = initial_size + payload;
             out->data[out->size] = 0;
+            touch(path);
             return true;
         }
         unlink(path);
@@ -66,24 +72,40 @@ static bool link_entry(int fd, const char *path) {
     return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST;
 }
 
-void cache_put(const char *kind, const char key[HASH_HEX_SIZE], const void *data, size_t size) {
-    char folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX_SIZE];
-    struct err e = {0};
-    if (!cache_dir(kind, folder, sizeof folder) || !path_join(path, sizeof path, folder, key) ||
-        !dir_create(folder, &e))
-        return;
+/* Returns false with errno if the entry could not be written. */
+static bool write_entry(const char *folder, const char *path, const void *data, size_t size) {
+    char sum[HASH_HEX_SIZE];
+    struct err ignored = {0};
     digest(data, size, sum);
     int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
     if (fd >= 0) {
-        if (write_all(fd, data, size) && write_all(fd, sum, DIGEST_BYTES)) link_entry(fd, path);
+        bool ok =
+            write_all(fd, data, size) && write_all(fd, sum, DIGEST_BYTES) && link_entry(fd, path);
+        int error = errno;
         close(fd);
-        return;
+        return errno = error, ok;
     }
+    if (errno == ENOSPC || errno == EDQUOT) return false;
     struct buf total = {0}; /* this file system has no unnamed files */
     buf_add(&total, data, size);
     buf_add(&total, sum, DIGEST_BYTES);
-    file_write(path, total.data, total.size, &e);
+    bool ok = file_write(path, total.data, total.size, &ignored);
     buf_free(&total);
+    return ok;
+}
+
+/* On a full disk, half of the cache makes room for the entry; if that fails too, it is lost. */
+void cache_put(const char *kind, const char key[HASH_HEX_SIZE], const void *data, size_t size) {
+    char cache[PATH_MAX], folder[PATH_MAX], path[PATH_MAX];
+    if (!cache_dir(kind, cache, folder, sizeof folder) ||
+        !path_join(path, sizeof path, folder, key) || (mkdir(folder, 0700) < 0 && errno != EEXIST))
+        return;
+    bool ok = write_entry(folder, path, data, size);
+    if (!ok && (errno == ENOSPC || errno == EDQUOT)) {
+        cache_evict(cache, cache_limit() / 2);
+        ok = write_entry(folder, path, data, size);
+    }
+    if (ok) cache_count_added(cache, size + DIGEST_BYTES);
 }
 
 /* Finds the linker's build id, a hash of the program's content. */
@@ -110,11 +132,13 @@ void cache_add_grader(struct hash *h) {
     struct stat st = {0};
     if (id.size == 0 && stat("/proc/self/exe", &st) == 0)
         buf_printf(&id, "%lld %lld", (long long)st.st_size, (long long)st.st_mtime);
-    /* The simulator is a separate program. */
+    /* The simulator and the host process are separate programs. */
+    static const char *const programs[] = {"device", "hostproc"};
     char path[PATH_MAX];
-    if (stat(paths_component("device", path), &st) == 0)
-        buf_printf(&id, "%lld %lld.%09ld", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
-                   st.st_mtim.tv_nsec);
+    for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (stat(paths_component(programs[i], path), &st) == 0)
+            buf_printf(&id, "%lld %lld.%09ld", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+                       st.st_mtim.tv_nsec);
     hash_update(h, id.data, id.size);
     buf_free(&id);
 }

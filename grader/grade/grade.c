@@ -5,6 +5,7 @@
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/grade/gpu_device.h"
+#include "grader/grade/result_cache.h"
 #include "grader/grade/score.h"
 
 #include <math.h>
@@ -176,6 +177,7 @@ static void grade_once(const struct exercise *ex, const char *name, const void *
     r->id = result_strdup(r, book_id(ex));
     r->file = result_strdup(r, name);
     r->message = "";
+    r->seed = result_strdup(r, o->seed);
     buf_add(&r->source, source, size);
     draw_cases(&g);
     r->is_unmodified = is_unmodified_starter(r), r->is_single_case = o->only_case > 0;
@@ -194,6 +196,7 @@ static void grade_once(const struct exercise *ex, const char *name, const void *
     if (r->verdict != V_AC && r->verdict != V_PART && r->verdict != V_UNSTABLE &&
         !r->is_single_case)
         score_incorrect(r);
+    r->depends_on_machine = g.host_too_slow || g.unstable || (!g.build.ok && g.build.reason);
     input_prefetch_free(g.prefetch);
     build_free(&g.build);
     ptxas_free(&g.ptxas);
@@ -202,10 +205,15 @@ static void grade_once(const struct exercise *ex, const char *name, const void *
 
 void grade_source(const struct exercise *ex, const char *name, const void *source, size_t size,
                   const struct grade_options *o, struct result *out) {
+    char key[HASH_HEX_SIZE];
+    bool has_key = result_cache_key(ex, name, source, size, o, key);
+    if (has_key && result_cache_load(ex, key, out)) return;
     grade_once(ex, name, source, size, o, out);
-    if (out->verdict != V_IE) return;
-    result_free(out);
-    grade_once(ex, name, source, size, o, out);
+    if (out->verdict == V_IE) {
+        result_free(out);
+        grade_once(ex, name, source, size, o, out);
+    }
+    if (has_key) result_cache_store(key, o, out);
 }
 
 bool grade_file(const struct exercise *ex, const char *path, const struct grade_options *o,

@@ -20,7 +20,15 @@ struct grading_policy {
     double case_points;
 };
 
+/* Whether grade_source() may return a kept result of the same file (result_cache.h). */
+enum grade_reuse {
+    GRADE_ANEW,
+    GRADE_REUSE_SAME_SEED, /* only one of the same seed */
+    GRADE_REUSE_DRAWN_SEED /* one of any seed that was drawn at random, as o->seed must be */
+};
+
 struct grade_options {
+    enum grade_reuse reuse;
     const struct gpu_device *device; /* to time on; grade_device() checks and counts */
     const char *seed;                /* text; all random numbers derive from it */
     unsigned workers;                /* simulator threads; 0 = one for each core */

@@ -3,6 +3,7 @@
 #pragma once
 #include "common/exercise.h"
 #include "common/hash.h"
+#include "grader/grade/grade.h"
 
 #include <stdbool.h>
 
@@ -17,6 +18,8 @@ const char *grade_nvcc_version(void);
 bool grade_is_nvcc_verified(const char **releases);
 /* Sets a digest of what the book ships for an exercise: model solution, baseline, starter file. */
 void grade_book_digest(const struct exercise *ex, char out[HASH_HEX_SIZE]);
+/* Sets `out` to a digest of what grading depends on, hidden cases and case points; "" = neither. */
+void grade_policy_digest(const struct grading_policy *t, char out[HASH_HEX_SIZE]);
 /* Sets the current time, as "2026-01-31T12:00:00Z". */
 void grade_utc_date(char out[32]);
 /* Returns the simulated device of this name, or NULL. */

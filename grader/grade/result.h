@@ -130,6 +130,11 @@ struct result {
     bool goals_waived;   /* missed goals count as reached (score.h) */
     bool is_single_case; /* only one case was run: no points */
     bool is_unmodified;  /* the starter file: not started */
+    const char *seed;    /* that the inputs were drawn from */
+    bool is_kept;        /* of an earlier grading of the same file (result_cache.h) */
+    /* A limit of wall-clock time or noise decided; another machine, or a retry, may give another
+     * result. */
+    bool depends_on_machine;
     const char *message; /* if there are no cases: compiler messages, the failure; else "" */
     struct case_result *cases;
     unsigned ncases, nhidden, nhidden_total; /* with hidden ones; hidden ones run, planned */
@@ -144,7 +149,7 @@ struct result {
     unsigned nkernels;
     struct kernel_time *kernel_times; /* at the timed size if modelled there, else technique case */
     unsigned nkernel_times;
-    struct access_result *accesses; /* not serialized: they stay in the process that graded */
+    struct access_result *accesses;
     unsigned naccesses;
     double occupancy;  /* theoretical, lowest of all launches; 0 = unknown */
     struct buf log;    /* compiler warnings and program output, cleaned */

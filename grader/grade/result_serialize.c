@@ -87,6 +87,13 @@ static void visit_line(struct serializer *p, struct line_result *l) {
     NUMBER(p, l->line), NUMBER(p, l->counters), NUMBER(p, l->stall_seconds);
 }
 
+static void visit_access(struct serializer *p, struct access_result *a) {
+    visit_string(p, &a->kernel);
+    NUMBER(p, a->access);
+    if (!p->out) a->access.file = NULL; /* the pointer of another process */
+    visit_string(p, &a->access.file);
+}
+
 static void visit_time(struct serializer *p, struct kernel_time *k) {
     visit_string(p, &k->name), visit_string(p, &k->occupancy_limiter),
         visit_string(p, &k->bound_by);
@@ -96,11 +103,13 @@ static void visit_time(struct serializer *p, struct kernel_time *k) {
 }
 
 static void visit_result(struct serializer *p, struct result *r) {
-    visit_string(p, &r->id), visit_string(p, &r->file), visit_string(p, &r->message);
+    visit_string(p, &r->id), visit_string(p, &r->file), visit_string(p, &r->message),
+        visit_string(p, &r->seed);
     NUMBER(p, r->verdict), NUMBER(p, r->score), NUMBER(p, r->max_score), NUMBER(p, r->earned),
         NUMBER(p, r->available);
     NUMBER(p, r->case_points), NUMBER(p, r->nhidden), NUMBER(p, r->nhidden_total),
-        NUMBER(p, r->goals_waived), NUMBER(p, r->is_unmodified), NUMBER(p, r->is_single_case);
+        NUMBER(p, r->goals_waived), NUMBER(p, r->is_unmodified), NUMBER(p, r->is_single_case),
+        NUMBER(p, r->is_kept), NUMBER(p, r->depends_on_machine);
     NUMBER(p, r->checks), NUMBER(p, r->speed_counted), NUMBER(p, r->has_counters),
         NUMBER(p, r->counters), NUMBER(p, r->occupancy);
     ARRAY(p, r->cases, r->ncases, struct case_result);
@@ -118,6 +127,8 @@ static void visit_result(struct serializer *p, struct result *r) {
     ARRAY(p, r->kernel_times, r->nkernel_times, struct kernel_time);
     for (unsigned i = 0; i < r->nkernel_times && !p->malformed; i++)
         visit_time(p, &r->kernel_times[i]);
+    ARRAY(p, r->accesses, r->naccesses, struct access_result);
+    for (unsigned i = 0; i < r->naccesses && !p->malformed; i++) visit_access(p, &r->accesses[i]);
     visit_speed(p, &r->speed);
     visit_buffer(p, &r->log), visit_buffer(p, &r->source);
 }

@@ -126,6 +126,7 @@ static json_t *exercise_json(const struct result *r) {
     json_object_set_new(o, "score",
                         verdict_has_score(r->verdict) ? json_real(r->score) : json_null());
     json_object_set_new(o, "max_score", json_real(r->max_score));
+    if (r->seed) json_object_set_new(o, "seed", json_text(r->seed));
     json_object_set_new(o, "started", json_boolean(!r->is_unmodified));
     json_object_set_new(o, "waived", json_boolean(r->goals_waived));
     set_renamed(o, "points_lost", "missing", points_lost_json(r));

@@ -1,6 +1,6 @@
 /* report_overview.c — what `grader run` without a name shows besides the reports: the book by
- * chapters, with the exercises that are not started; and, as long as nothing is edited, one exercise
- * as delivered next to its model solution. */
+ * chapters, with the exercises that are not started; and, as long as nothing is edited, one
+ * exercise as delivered next to its model solution. */
 #include "grader/book/book.h"
 #include "grader/page/page.h"
 #include "grader/report/report.h"
