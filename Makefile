@@ -215,6 +215,9 @@ bench: $(B)/tests/bench $(patsubst grader/tests/bench/%.cu,$(B)/tests/bench-ptx/
 # on an idle machine.
 bench-loop: all
 	$(Q)python3 grader/tests/bench/loop.py $(B) $(EXERCISES)
+# Measures how long each model solution takes that was graded before.
+bench-again: all
+	$(Q)python3 grader/tests/bench/again.py $(B)
 # Measures the cost of the runtime's calls.
 bench-calls: all
 	$(Q)$(B)/simgpu nvcc grader/tests/bench/calls/calls.cu -o $(B)/tests/bench-calls && $(B)/simgpu run $(B)/tests/bench-calls
@@ -373,5 +376,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-calls bench-loop check check-arm check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site student-release test time-model uninstall
+.PHONY: all bench bench-again bench-calls bench-loop check check-arm check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

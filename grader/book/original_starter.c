@@ -17,34 +17,48 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
-enum { SOURCE_LIMIT = 1 << 20 };
+enum { SOURCE_LIMIT = 1 << 20, ANSWER_LIMIT = 64 << 20 };
 
 static bool drain(int fd, struct buf *out) {
     char chunk[8192];
     for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) != 0;) {
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0 || out->size > SOURCE_LIMIT) return false;
+        if (n < 0 || out->size > ANSWER_LIMIT) return false;
         buf_add(out, chunk, (size_t)n);
     }
     return true;
 }
 
-/* Appends the committed file. Returns false without git, outside a checkout, or if the file is not
- * in it. */
-static bool from_git(const struct exercise *ex, struct buf *out) {
-    char object[512];
-    snprintf(object, sizeof object, "HEAD:./chapters/%s/%s.cu", ex->chapter, ex->name);
-    char *argv[] = {"git",  "-c", "safe.directory=*", "-C", (char *)book_root(), "cat-file", "blob",
-                    object, NULL};
+/* Writes the names of all starter files to an unnamed file, for git's standard input. */
+static int open_names(void) {
+    struct buf names = {0};
+    for (unsigned i = 0; i < book_count(); i++)
+        buf_printf(&names, "HEAD:./chapters/%s.cu\n", book_id(book_at(i)));
+    int fd = memfd_create("names", MFD_CLOEXEC);
+    bool ok = fd >= 0 && write(fd, buf_str(&names), names.size) == (ssize_t)names.size &&
+              lseek(fd, 0, SEEK_SET) == 0;
+    buf_free(&names);
+    if (ok) return fd;
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+/* Appends git's answer for all starter files: for each one a line "ID blob SIZE", the bytes, a
+ * newline; or a line that ends with "missing". */
+static bool ask_git(int names, struct buf *out) {
+    char *argv[] = {"git",     "-c", "safe.directory=*", "-C", (char *)book_root(), "cat-file",
+                    "--batch", NULL};
     int fds[2];
     pid_t pid;
     if (pipe2(fds, O_CLOEXEC) < 0) return false;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, names, 0);
     posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     bool ok = posix_spawnp(&pid, "git", &actions, NULL, argv, environ) == 0;
@@ -54,7 +68,44 @@ static bool from_git(const struct exercise *ex, struct buf *out) {
     close(fds[0]);
     int status = 1;
     while (ok && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-    return drained && WIFEXITED(status) && WEXITSTATUS(status) == 0 && out->size > 0;
+    return drained && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Returns the texts in the order of the book, an empty one where the commit has no such file; NULL
+ * without git or outside a checkout. One git process answers for all, once. */
+static const struct buf *committed_starters(void) {
+    static struct buf *starters;
+    static bool is_loaded;
+    if (is_loaded) return starters;
+    is_loaded = true;
+    struct buf answer = {0};
+    int names = open_names();
+    bool ok = names >= 0 && ask_git(names, &answer);
+    if (names >= 0) close(names);
+    if (ok) starters = xcalloc(book_count(), sizeof *starters);
+    const char *at = buf_str(&answer), *end = at + answer.size;
+    for (unsigned i = 0; ok && i < book_count() && at < end; i++) {
+        size_t size = 0, head = strcspn(at, "\n") + 1;
+        if (sscanf(at, "%*[0-9a-f] blob %zu", &size) == 1 && head + size < (size_t)(end - at)) {
+            buf_add(&starters[i], at + head, size);
+            head += size + 1;
+        }
+        at += head;
+    }
+    buf_free(&answer);
+    return starters;
+}
+
+/* Appends the committed file. Returns false without git, outside a checkout, or if the file is not
+ * in it. */
+static bool from_git(const struct exercise *ex, struct buf *out) {
+    const struct buf *starters = committed_starters();
+    for (unsigned i = 0; starters && i < book_count(); i++)
+        if (book_at(i) == ex) {
+            buf_add(out, buf_str(&starters[i]), starters[i].size);
+            return starters[i].size > 0;
+        }
+    return false;
 }
 
 bool book_original_starter(const struct exercise *ex, struct buf *out, struct err *e) {

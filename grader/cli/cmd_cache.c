@@ -18,7 +18,7 @@ int cmd_cache(const struct options *o) {
     }
     bool ok = paths_cache_dir(folder, &e) && (!clears || cache_clear(&e)) && cache_measure(&u, &e);
     if (!ok) return cli_report_error(&e);
-    printf("%s\n%llu entries, %.1f of at most %llu MiB (WARPBOOK_CACHE_MIB sets the limit)\n", folder,
-           u.entries, (double)u.bytes / (1 << 20), u.limit >> 20);
+    printf("%s\n%llu entries, %.1f of at most %llu MiB (WARPBOOK_CACHE_MIB sets the limit)\n",
+           folder, u.entries, (double)u.bytes / (1 << 20), u.limit >> 20);
     return EXIT_PASSED;
 }

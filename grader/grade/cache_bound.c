@@ -75,7 +75,8 @@ static void add_file(struct cache_listing *l, const FTSENT *f) {
                                             .bytes = 512ull * (unsigned long long)st->st_blocks,
                                             .used_at = read_later ? st->st_atim : st->st_mtim};
     l->bytes += l->files[l->n - 1].bytes;
-    if (f->fts_level > 1 && !strcmp(f->fts_parent->fts_name, "carried")) add_carried(l, f->fts_path);
+    if (f->fts_level > 1 && !strcmp(f->fts_parent->fts_name, "carried"))
+        add_carried(l, f->fts_path);
 }
 
 static void list_files(const char *folder, struct cache_listing *l) {
@@ -147,8 +148,8 @@ void cache_count_added(const char *folder, size_t size) {
     unsigned long long bytes = 0, added = 0;
     int fd = open_usage(folder);
     if (fd < 0) return;
-    bool known = pread(fd, text, sizeof text - 1, 0) > 0 &&
-                 sscanf(text, "%llu %llu", &bytes, &added) == 2;
+    bool known =
+        pread(fd, text, sizeof text - 1, 0) > 0 && sscanf(text, "%llu %llu", &bytes, &added) == 2;
     bytes += (size + 4095) / 4096 * 4096, added++;
     if (!known || bytes > cache_limit() || added > MAX_ADDED) bytes = rescan(folder), added = 0;
     int n = snprintf(text, sizeof text, "%-20llu %-20llu\n", bytes, added);

@@ -66,7 +66,8 @@ bool result_cache_key(const struct exercise *ex, const char *name, const void *s
 bool result_cache_load(const struct exercise *ex, const char *key, struct result *out) {
     struct buf entry = {0};
     bool ok = cache_get(kind, key, &entry);
-    if (ok && !result_deserialize(out, ex, buf_str(&entry), entry.size)) result_free(out), ok = false;
+    if (ok && !result_deserialize(out, ex, buf_str(&entry), entry.size))
+        result_free(out), ok = false;
     if (ok) out->is_kept = true;
     buf_free(&entry);
     return ok;
@@ -75,8 +76,8 @@ bool result_cache_load(const struct exercise *ex, const char *key, struct result
 static bool may_keep(const struct grade_options *o, const struct result *r) {
     bool is_correct = r->verdict == V_AC || r->verdict == V_PART,
          lacks_time = is_correct && !o->no_speed && !r->is_single_case && !r->speed.valid;
-    return !r->depends_on_machine && !lacks_time && r->verdict != V_IE && r->verdict != V_UNSTABLE &&
-           r->verdict != V_TLE && r->verdict != V_MLE;
+    return !r->depends_on_machine && !lacks_time && r->verdict != V_IE &&
+           r->verdict != V_UNSTABLE && r->verdict != V_TLE && r->verdict != V_MLE;
 }
 
 void result_cache_store(const char *key, const struct grade_options *o, const struct result *r) {

@@ -64,10 +64,8 @@ static const char *key_of(const char *source, enum grade_reuse reuse, const char
     static char keys[4][HASH_HEX_SIZE];
     static unsigned next;
     char *key = keys[next++ % 4];
-    struct grade_options o = {.device = grade_device(),
-                              .reuse = reuse,
-                              .seed = seed,
-                              .count_modelled = counts_speed};
+    struct grade_options o = {
+        .device = grade_device(), .reuse = reuse, .seed = seed, .count_modelled = counts_speed};
     return result_cache_key(book_at(0), "a.cu", source, strlen(source), &o, key) ? key : "none";
 }
 
