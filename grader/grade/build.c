@@ -10,6 +10,7 @@
 #include "grader/book/book.h"
 #include "grader/grade/cache.h"
 #include "grader/grade/compiler_jail.h"
+#include "grader/grade/nvcc_phases.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -133,7 +134,7 @@ static bool make_key(const struct compiler_jail *t, const struct build_source *s
     struct build_targets to = targets_of(s);
     bool ok = file_read(t->library, RUNTIME_LIMIT, &library, e);
     hash_init(&h);
-    hash_update_string(&h, with_tools ? "object 2" : "carried 3");
+    hash_update_string(&h, with_tools ? "object 3" : "carried 3");
     for (unsigned i = 0; i < NFLAGS; i++) hash_update_string(&h, flags[i]);
     hash_update_string(&h, to.ptx);
     if (to.extra[0]) hash_update_string(&h, to.extra);
@@ -228,26 +229,56 @@ static void take_result(struct jail_result *r, struct build *out) {
     hash_final_hex(&h, out->image);
 }
 
-/* Files that nvcc keeps next to its output: the PTX, and the fat binary that it embeds. */
+/* Files that nvcc keeps next to its output: the PTX, the fat binary that it embeds, the module ID.
+ */
 struct nvcc_outputs {
-    char ptx[160], image[160];
+    char ptx[160], image[160], module_id[160];
 };
 
 static void name_nvcc_outputs(struct nvcc_outputs *k, const struct build_source *s) {
     int stem = (int)strlen(s->name) - 3; /* without .cu */
     bool several = extra_target_cc && extra_target_cc != BUILD_ARCH;
     snprintf(k->image, sizeof k->image, "%.*s.fatbin", stem, s->name);
+    snprintf(k->module_id, sizeof k->module_id, "%.*s.module_id", stem, s->name);
     if (several)
         snprintf(k->ptx, sizeof k->ptx, "%.*s.compute_%d%s.ptx", stem, s->name, BUILD_ARCH,
                  s->sm_90a ? "a" : "");
     else snprintf(k->ptx, sizeof k->ptx, "%.*s.ptx", stem, s->name);
 }
 
+/* Sets `id` to the module ID of a build of the same path whose functions had the same signatures;
+ * "" = unknown, as always where the sandbox's folder has another path each time. */
+static void load_module_id(const struct build_source *s, char key[HASH_HEX_SIZE],
+                           char id[MODULE_ID_SIZE]) {
+    struct hash h;
+    struct buf entry = {0};
+    id[0] = 0;
+    hash_init(&h);
+    hash_update_string(&h, "module ID 1");
+    hash_update_string(&h, s->name);
+    nvcc_phases_hash_signatures(&h, s->text, s->size);
+    hash_final_hex(&h, key);
+    bool known = jail_current_tier() == JAIL_NAMESPACES && cache_get("module", key, &entry) &&
+                 nvcc_phases_is_module_id(buf_str(&entry), entry.size);
+    if (known) snprintf(id, MODULE_ID_SIZE, "%s", buf_str(&entry));
+    buf_free(&entry);
+}
+
+static void store_module_id(const char key[HASH_HEX_SIZE], const struct jail_result *r) {
+    const struct buf *id = &r->out_files[3];
+    if (r->has_out_file[3] && jail_current_tier() == JAIL_NAMESPACES &&
+        nvcc_phases_is_module_id(buf_str(id), id->size))
+        cache_put("module", key, id->data, id->size);
+}
+
 static bool compile(const struct compiler_jail *t, const struct build_source *s, struct build *out,
                     struct err *e) {
     struct build_targets to = targets_of(s);
-    const char *argv[NFLAGS + 12] = {"/cuda/bin/nvcc"};
-    unsigned n = 1;
+    char module_key[HASH_HEX_SIZE], module_id[MODULE_ID_SIZE];
+    load_module_id(s, module_key, module_id);
+    const char *argv[NFLAGS + 16] = {"/bin/sh", "-c",      nvcc_phases_script,
+                                     "sh",      module_id, "/cuda/bin/nvcc"};
+    unsigned n = 6;
     for (unsigned i = 0; i < NFLAGS; i++) argv[n++] = flags[i];
     argv[n++] = "-gencode", argv[n++] = to.ptx;
     if (to.extra[0]) argv[n++] = "-gencode", argv[n++] = to.extra;
@@ -258,15 +289,16 @@ static bool compile(const struct compiler_jail *t, const struct build_source *s,
     struct nvcc_outputs nvcc_files;
     name_nvcc_outputs(&nvcc_files, s);
     struct jail_file file = {s->name, s->text, s->size};
-    struct jail_job job = {.kind = JAIL_COMPILER,
-                           .argv = argv,
-                           .env = build_environment,
-                           .binds = t->binds,
-                           .nbinds = t->nbinds,
-                           .files = &file,
-                           .nfiles = 1,
-                           .out_files = {"out.so", nvcc_files.ptx, nvcc_files.image},
-                           .limits = build_limits};
+    struct jail_job job = {
+        .kind = JAIL_COMPILER,
+        .argv = argv,
+        .env = build_environment,
+        .binds = t->binds,
+        .nbinds = t->nbinds,
+        .files = &file,
+        .nfiles = 1,
+        .out_files = {"out.so", nvcc_files.ptx, nvcc_files.image, nvcc_files.module_id},
+        .limits = build_limits};
     struct jail *j = jail_start(&job, e);
     if (!j) return false;
     struct jail_result r;
@@ -275,6 +307,7 @@ static bool compile(const struct compiler_jail *t, const struct build_source *s,
     if (ok && build_was_killed_by_os(&r))
         ok = err_set(e, ERR_SYSTEM, "the system killed the compiler because memory ran out");
     if (ok) take_result(&r, out);
+    if (ok && out->ok && !module_id[0]) store_module_id(module_key, &r);
     jail_result_free(&r);
     return ok;
 }
