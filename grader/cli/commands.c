@@ -1,9 +1,12 @@
-/* commands.c — what commands share: selecting exercises, the status line, output, exit status. */
+/* commands.c — what commands share: selecting exercises, the status line, output, exit status_line.
+ */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +64,6 @@ struct report_style cli_style_for(int fd) {
                                  .width = columns ? columns : 100};
 }
 
-static bool is_status_shown;
-
 void status_truncate(const char *text, unsigned columns, struct buf *out) {
     size_t n = 0, end = 0;
     for (unsigned width = 0; text[n]; n++) {
@@ -87,18 +88,67 @@ static void status_log(const char *text) {
     last = now.tv_sec;
 }
 
+/* The status line on a terminal. From STATUS_DELAY_SECONDS on, a thread adds how long the step has
+ * taken, so that a long step doesn't look like a hang. */
+enum { STATUS_DELAY_SECONDS = 2 };
+static struct {
+    pthread_mutex_t lock;
+    bool is_shown, has_thread;
+    char text[512];
+    struct timespec since;
+} status_line = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 /* Cuts the text to the terminal's width, because a wrapped line can't be overwritten. */
+static void status_write(long seconds) {
+    char suffix[32] = "";
+    unsigned columns = terminal_columns(2);
+    struct buf line = {0};
+    if (seconds >= STATUS_DELAY_SECONDS) snprintf(suffix, sizeof suffix, ", %ld s", seconds);
+    columns = (columns ? columns : 80) - 1 - (unsigned)strlen(suffix);
+    buf_puts(&line, "\r\033[K");
+    status_truncate(status_line.text, columns < 512 ? columns : 512, &line);
+    buf_puts(&line, suffix);
+    ssize_t ignored = write(2, line.data, line.size);
+    (void)ignored;
+    buf_free(&line);
+}
+
+static void *status_tick(void *unused) {
+    for (;;) {
+        struct timespec now;
+        sleep(1);
+        pthread_mutex_lock(&status_line.lock);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        long seconds = now.tv_sec - status_line.since.tv_sec;
+        if (status_line.is_shown && seconds >= STATUS_DELAY_SECONDS) status_write(seconds);
+        pthread_mutex_unlock(&status_line.lock);
+    }
+    return unused;
+}
+
+/* Signals go to the main thread. */
+static void status_start_thread(void) {
+    pthread_t thread;
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    if (pthread_create(&thread, NULL, status_tick, NULL) == 0) pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    status_line.has_thread = true;
+}
+
 void status_print(const char *text) {
     if (!isatty(2)) {
         status_log(text);
         return;
     }
-    unsigned columns = terminal_columns(2);
-    struct buf line = {0};
-    status_truncate(text, (columns ? columns : 80) - 1, &line);
-    fprintf(stderr, "\r\033[K%s", buf_str(&line));
-    buf_free(&line);
-    is_status_shown = true;
+    pthread_mutex_lock(&status_line.lock);
+    snprintf(status_line.text, sizeof status_line.text, "%s", text);
+    clock_gettime(CLOCK_MONOTONIC, &status_line.since);
+    status_line.is_shown = true;
+    status_write(0);
+    pthread_mutex_unlock(&status_line.lock);
+    if (!status_line.has_thread) status_start_thread();
 }
 
 void status_show(void *user, const char *step) {
@@ -108,8 +158,10 @@ void status_show(void *user, const char *step) {
 }
 
 void status_clear(void) {
-    if (is_status_shown) fputs("\r\033[K", stderr);
-    is_status_shown = false;
+    pthread_mutex_lock(&status_line.lock);
+    if (status_line.is_shown) fputs("\r\033[K", stderr);
+    status_line.is_shown = false;
+    pthread_mutex_unlock(&status_line.lock);
 }
 
 bool cli_write_output(const struct options *o, const struct buf *text, struct err *e) {

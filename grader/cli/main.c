@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static const struct {
     const char *name;
@@ -22,6 +23,21 @@ static const struct {
 #undef X
 };
 
+/* Lifts a limit of address space where that is allowed; else says how to. Device memory and its
+ * shadows reserve addresses, most of which never become memory. */
+static bool lift_address_limit(struct err *e) {
+    struct rlimit limit, lifted = {RLIM_INFINITY, RLIM_INFINITY};
+    if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY) return true;
+    if (limit.rlim_max != RLIM_INFINITY && setrlimit(RLIMIT_AS, &lifted) == 0) return true;
+    lifted.rlim_max = limit.rlim_max;
+    if (limit.rlim_max == RLIM_INFINITY && setrlimit(RLIMIT_AS, &lifted) == 0) return true;
+    return err_set(e, ERR_SYSTEM,
+                   "this shell limits a process to %llu KiB of addresses (ulimit -v), and the "
+                   "simulated GPU reserves more without using it: start a shell without that "
+                   "limit (`ulimit -Hv` shows it; under Slurm, raise --mem or VSizeFactor)",
+                   (unsigned long long)limit.rlim_cur >> 10);
+}
+
 static bool check_requirements(const struct options *o, unsigned needs, struct err *e) {
     if (needs & NEED_TREE && paths_is_installed())
         return err_set(e, ERR_INPUT,
@@ -29,7 +45,7 @@ static bool check_requirements(const struct options *o, unsigned needs, struct e
                        o->command);
     if (needs & NEED_SOLUTIONS && !cli_has_solutions(o, e)) return false;
     if (needs & NEED_WORKSPACE && !o->file && !paths_require_workspace(e)) return false;
-    return !(needs & NEED_JAIL) || jail_probe(e);
+    return !(needs & NEED_JAIL) || (lift_address_limit(e) && jail_probe(e));
 }
 
 static int dispatch(const struct options *o, unsigned needs, int (*run)(const struct options *)) {

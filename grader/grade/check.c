@@ -57,6 +57,32 @@ static void report_progress(struct grading_ctx *g, const char *format, const cha
     g->o->progress(g->o->user, text);
 }
 
+/* Returns the budget for a second run of a case that exceeded its own: in proportion to what the
+ * model solution executes. Without solutions, only the timed size, the largest, gets more. */
+static uint64_t larger_budget(const struct grading_ctx *g, const struct ex_case *c, uint64_t n) {
+    if (!n) return c == &g->ex->timed_case ? MAX_INSTRUCTIONS : 0;
+    return n < MAX_INSTRUCTIONS / SLOW_VERSION_FACTOR ? n * SLOW_VERSION_FACTOR : MAX_INSTRUCTIONS;
+}
+
+/* Runs a case. If it exceeds its budget or never ends, also counts what the model solution needs,
+ * and says so. */
+static void run_case(struct grading_ctx *g, const struct ex_case *c, struct case_plan plan,
+                     struct case_run *run) {
+    session_case(g->session, c, &plan, run);
+    bool is_over_budget = run->launch_stats.fault == SIM_FAULT_INSN_BUDGET;
+    if (run->verdict != V_TLE || (!is_over_budget && !run->is_deadlocked)) return;
+    uint64_t n = grade_model_instructions(g, c, plan.index);
+    if (is_over_budget && larger_budget(g, c, n) > plan.max_instructions) {
+        plan.max_instructions = larger_budget(g, c, n);
+        session_case_free(run);
+        session_case(g->session, c, &plan, run);
+    }
+    if (n && run->verdict == V_TLE)
+        buf_printf(&run->message,
+                   "\nThe model solution executes %llu warp instructions in this case.",
+                   (unsigned long long)n);
+}
+
 enum verdict check_case(struct grading_ctx *g, const struct ex_case *c, struct case_plan plan,
                         const char *suffix, struct launch_stats *stats_out) {
     struct buf name = {0};
@@ -65,7 +91,7 @@ enum verdict check_case(struct grading_ctx *g, const struct ex_case *c, struct c
     buf_puts(&name, suffix);
     report_progress(g, "%s", buf_str(&name));
     plan.index = g->next_index++;
-    session_case(g->session, c, &plan, &run);
+    run_case(g, c, plan, &run);
     session_label_log(g->session, buf_str(&name));
     struct buf message = {0};
     text_clean(&message, buf_str(&run.message), run.message.size,
@@ -82,7 +108,7 @@ enum verdict check_case(struct grading_ctx *g, const struct ex_case *c, struct c
     buf_free(&name);
     buf_free(&message);
     enum verdict v = run.verdict;
-    g->host_too_slow = run.host_too_slow;
+    g->host_too_slow = run.host_too_slow, g->is_deadlocked = run.is_deadlocked;
     bool is_fatal = v == V_TLE || v == V_SEC || v == V_OLE || v == V_MLE || v == V_IE;
     if (is_fatal || session_is_finished(g->session)) g->stopped = true;
     if (stats_out && v == V_AC) {

@@ -26,6 +26,7 @@ struct grading_ctx {
     bool stopped;                     /* run no further cases */
     /* The last case ran out of wall-clock time, which says nothing about the submission. */
     bool host_too_slow;
+    bool is_deadlocked;      /* the last case's kernel can never end */
     bool unstable;           /* measured too noisily to decide the score */
     enum test_group group;   /* of the running tests */
     int test;                /* the running one, from 0 */
@@ -40,6 +41,9 @@ extern const struct case_plan grade_plan_correctness, grade_plan_technique, grad
 extern const struct case_plan grade_plan_counted;
 /* The timed size with every block. */
 extern const struct case_plan grade_plan_full_grid;
+/* A case that exceeds its plan's budget runs again with this many times the model solution's
+ * instructions, if that is more: a version may be correct and slow. */
+enum { SLOW_VERSION_FACTOR = 40, MAX_INSTRUCTIONS = 1000000000 };
 
 /* grade.c: runs everything after the build; sets cases, counters, points and verdict in g->r. */
 void grade_evaluate(struct grading_ctx *g);
@@ -72,6 +76,10 @@ void result_fill_lines(struct result *r, const struct launch_stats *t);
 void result_fill_times(struct result *r, const struct launch_stats *t);
 /* Replaces the result's kernels by those of ptxas. */
 void result_fill_kernels(struct result *r, const struct ptxas *p);
+
+/* model_solution.c: returns the warp instructions that the model solution executes in a case with
+ * these random numbers; 0 if the book has no solutions. It builds and runs it, a second or more. */
+uint64_t grade_model_instructions(struct grading_ctx *g, const struct ex_case *c, unsigned index);
 
 /* speed.c: fills in g->r->speed, or the reason why there is no time. Returns false if the result is
  * wrong at the timed size (checked if speed counts); a case has the message. */

@@ -16,7 +16,7 @@ const struct case_plan grade_plan_technique = {
 const struct case_plan grade_plan_counted = {.rounds = 1,
                                              .sanitize = true,
                                              .timing = true,
-                                             .max_instructions = 100000000,
+                                             .max_instructions = 50000000,
                                              .timeout_seconds = 60};
 /* The budget must allow 1024 warps that each execute 100 000 instructions of a matrix product. */
 const struct case_plan grade_plan_timed = {.rounds = 1,
@@ -28,7 +28,7 @@ const struct case_plan grade_plan_timed = {.rounds = 1,
 const struct case_plan grade_plan_full_grid = {.rounds = 1,
                                                .watch = true,
                                                .timing = true,
-                                               .max_instructions = 1000000000,
+                                               .max_instructions = 400000000,
                                                .timeout_seconds = 600};
 
 void grade_safe_file_name(const struct exercise *ex, const char *path, char *out, size_t size) {

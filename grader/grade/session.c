@@ -4,8 +4,8 @@
  *   device process  it ended, is late or sent a malformed reply: MLE, TLE, SEC or RTE
  *   recording       entry missing or object not loadable: CE; device code we can't run: IE, which
  *                   costs the student nothing
- *   replay          fault: RTE with the simulator's report; budget or deadline: TLE; finding of the
- *                   sanitizer: RTE
+ *   replay          fault: RTE with the simulator's report; deadlock, budget or deadline: TLE;
+ *                   finding of the sanitizer: RTE
  *   comparison      WA with the first wrong elements; RTE if a CUDA call failed while recording,
  *                   because that is the likely cause
  *   grader          our own failures: IE
@@ -251,7 +251,9 @@ static enum verdict set_fault_verdict(const struct session *s, const struct case
         buf_printf(&out->message,
                    "%sthis machine was too slow: the simulated GPU did not finish within %.0f s",
                    out->message.size ? "\n" : "", plan->timeout_seconds);
-    if (f == SIM_FAULT_INSN_BUDGET || out->host_too_slow) return out->verdict = V_TLE;
+    out->is_deadlocked = f == SIM_FAULT_DEADLOCK;
+    if (f == SIM_FAULT_INSN_BUDGET || out->is_deadlocked || out->host_too_slow)
+        return out->verdict = V_TLE;
     if (!out->message.size)
         session_set_verdict(out, V_RTE, "%s: %s", server_error_name(o->fault),
                             server_error_text(o->fault));

@@ -51,6 +51,7 @@ struct case_run {
     struct buf message;
     struct launch_stats launch_stats; /* of the last round */
     bool host_too_slow;               /* wall-clock time ran out, not a budget */
+    bool is_deadlocked;               /* the kernel can never end, whatever the budget */
 };
 
 struct session;

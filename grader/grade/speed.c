@@ -276,7 +276,7 @@ static enum verdict check_timed(struct grading_ctx *g, struct session *other_ses
     if (other_session) snprintf(suffix, sizeof suffix, " (timed, on %s)", g->o->device->name);
     enum verdict v = check_case(g, &g->ex->timed_case, grade_plan_full_grid, suffix, stats_out);
     g->session = saved_session;
-    if (v == V_TLE) g->r->ncases = old_ncases, g->stopped = false;
+    if (v == V_TLE && !g->is_deadlocked) g->r->ncases = old_ncases, g->stopped = false;
     return v;
 }
 
@@ -383,7 +383,7 @@ bool speed_run(struct grading_ctx *g) {
     enum verdict v = check ? check_timed(g, runs_there ? x.session : NULL, &full_stats) : V_AC;
     bool has_solution = v == V_AC && solution_times(g, &solution);
     g->r->speed.output_fully_checked = check && v == V_AC;
-    if (v == V_TLE) set_timed_unchecked(g);
+    if (v == V_TLE && !g->is_deadlocked) set_timed_unchecked(g);
     else if (v == V_AC && !runs_there) set_device_failure(g, &x, has_solution);
     else if (v == V_AC) {
         if (has_solution) baseline_times(g, &baseline);
@@ -391,5 +391,5 @@ bool speed_run(struct grading_ctx *g) {
     }
     close_other_device(&x);
     launch_stats_free(&full_stats);
-    return v == V_AC || v == V_TLE;
+    return v == V_AC || (v == V_TLE && !g->is_deadlocked);
 }

@@ -229,8 +229,7 @@ static void bind_block(struct worker *k, struct block *b) {
     x->cluster = b->cluster;
 }
 
-enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
-    bind_block(k, b);
+static enum warp_state run_warps(struct worker *k, struct block *b, u64 quantum) {
     for (;;) {
         bool is_alive = false, made_progress = false, has_yielded = false;
         for (u32 i = 0; i < b->nwarps; i++) {
@@ -251,4 +250,13 @@ enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
             return WARP_WAITING; /* possibly for another block */
         if (!made_progress) return barrier_report_deadlock(&k->exec), WARP_FAULTED;
     }
+}
+
+/* Meanwhile, worker.warp_insns leaves this block out. */
+enum warp_state block_run(struct worker *k, struct block *b, u64 quantum) {
+    bind_block(k, b);
+    k->warp_insns -= b->warp_insns;
+    enum warp_state s = run_warps(k, b, quantum);
+    k->warp_insns += b->warp_insns;
+    return s;
 }

@@ -21,6 +21,7 @@
  * item becomes the first unfinished one, it must finish alone after some timeslices; if it does
  * not, the launch's blocks wait for later ones, which the time model does not support. */
 #include "grader/sim/core/clock_scheduler.h"
+#include "grader/sim/core/livelock.h"
 #include "grader/sim/device.h"
 
 #include <stdlib.h>
@@ -28,13 +29,15 @@
 enum {
     SCHEDULERS_PER_SM = 4,
     SECTOR_BYTES = 32,
-    MAX_FIRST_ITEM_TIMESLICES = 64 /* of the first open item, before it must finish alone */
+    MAX_FIRST_ITEM_TIMESLICES = 64, /* of the first open item, before it must finish alone */
+    TIMESLICE_COST = 20             /* units of core_add_simulation_cost: 0.4 us */
 };
 
 struct clock_scheduler {
     double *sm_free_at, dram_free_at, dispatch_free_at; /* clocks at which each is free */
     u32 *ready_heap, nready;                            /* running blocks, a heap by clock */
     u64 work_item_count, first_open_item;
+    u64 turns; /* timeslices since blocks are known to wait for later ones: they take turns */
     u64 first_item_timeslices;    /* since it is the first open item */
     u64 load_count, sector_count; /* of plain accesses so far: load requests; sectors */
     bool
@@ -188,6 +191,15 @@ static enum warp_state run_timeslice(struct worker *k, struct block *b) {
 
 /* ---- the launch ---- */
 
+/* Puts a block behind all others. Once blocks wait for later ones, no time is modelled, and a block
+ * whose clock is far ahead would not run for long. */
+static void take_turns(struct worker *k, struct block *b) {
+    struct clock_scheduler *p = k->launch->clock_sched;
+    if (!k->launch->blocks_depend) return;
+    for (u32 i = 0; !p->turns && i < k->nblocks; i++) k->blocks[i].sched_clock = 0;
+    b->sched_clock = (double)++p->turns;
+}
+
 static bool start_block(struct worker *k, u32 slot, double now) {
     struct clock_scheduler *p = k->launch->clock_sched;
     struct block *b = &k->blocks[slot];
@@ -195,6 +207,7 @@ static bool start_block(struct worker *k, u32 slot, double now) {
     begin_work_item(p, b);
     p->dispatch_free_at = max_double(p->dispatch_free_at, now) + block_dispatch_cycles;
     b->sched_clock = p->dispatch_free_at + block_start_cycles;
+    take_turns(k, b);
     heap_push(k, slot);
     return true;
 }
@@ -212,10 +225,12 @@ static void start_resident_blocks(struct worker *k, u32 max_resident) {
 static bool run_block_step(struct worker *k, u32 slot) {
     struct block *b = &k->blocks[slot];
     u64 executed_before = b->warp_insns, work_item = b->work_item;
+    core_add_simulation_cost(k->launch, TIMESLICE_COST);
     enum warp_state s = run_timeslice(k, b);
     block_work_account(k, b);
     if (s == WARP_FAULTED) return launch_record_fault(k, b->linear), false;
     advance_clock(k, slot, b->warp_insns - executed_before);
+    take_turns(k, b);
     if (k->launch->clock_sched->fetched_ticket) begin_work_item(k->launch->clock_sched, b);
     if (s == WARP_YIELDED) heap_push(k, slot);
     else if (!launch_finish_block(k, b)) return false;
@@ -226,7 +241,23 @@ static bool run_block_step(struct worker *k, u32 slot) {
     return !atomic_load(&k->launch->abort_fault);
 }
 
+/* Runs timeslices until each running block has had about one, or until one ends. Returns false if
+ * the launch ends. */
+static bool run_round(struct worker *k, struct livelock_detector *d) {
+    struct clock_scheduler *p = k->launch->clock_sched;
+    u64 started = atomic_load(&k->launch->next_block);
+    u32 n = p->nready;
+    for (u32 i = 0; i < n && p->nready == n && atomic_load(&k->launch->next_block) == started; i++)
+        if (!run_block_step(k, heap_pop(k))) return false;
+    if (p->nready != n || atomic_load(&k->launch->next_block) != started)
+        return livelock_reset(d), true;
+    if (!livelock_found(d, k, k->warp_insns)) return true;
+    return livelock_report(k), false;
+}
+
 void clock_sched_run(struct worker *k, u32 max_resident) {
+    struct livelock_detector d = {0};
     start_resident_blocks(k, max_resident);
-    while (k->launch->clock_sched->nready && run_block_step(k, heap_pop(k))) {}
+    while (k->launch->clock_sched->nready && run_round(k, &d)) {}
+    livelock_close(&d);
 }

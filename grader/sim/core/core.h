@@ -310,7 +310,7 @@ struct worker {
     bool fetched_ticket; /* the timeslice ended before a warp's next ticket: core/launch.c */
     u64 (*stats)[STAT_COUNT];
     struct access_pattern *pattern_cache;
-    u64 warp_insns;                       /* of all its blocks */
+    u64 warp_insns;                       /* of all its blocks but the running one */
     struct sim_block_work accounted_work; /* the part already added to a block: core/block_work.c */
     u64 timeslice;
     struct undef_report *undef_reports; /* this worker's, by origin: core/undef_report.c */

@@ -17,6 +17,7 @@
 #include "grader/sim/core/cluster.h"
 #include "grader/sim/core/grid_barrier.h"
 #include "grader/sim/core/clock_scheduler.h"
+#include "grader/sim/core/livelock.h"
 #include "common/clock.h"
 #include "common/grow.h"
 #include "grader/sim/device.h"
@@ -143,6 +144,21 @@ static u64 nth_block(const struct launch *l, u64 n, u64 count) {
                : launch_sample_block(n, count, l->nblocks, l->sim->options.sample_key);
 }
 
+/* Runs a block to its end. It runs in timeslices, as its warps may wait for each other by flags in
+ * shared memory. */
+static enum warp_state run_independent_block(struct worker *k, struct block *b) {
+    struct livelock_detector d = {0};
+    enum warp_state s;
+    while ((s = block_run(k, b, TIMESLICE)) == WARP_YIELDED)
+        if (livelock_found(&d, k, b->warp_insns)) {
+            livelock_report(k);
+            s = WARP_FAULTED;
+            break;
+        }
+    livelock_close(&d);
+    return s;
+}
+
 /* Runs blocks that are independent of each other, each to its end. */
 static void run_independent_blocks(struct worker *k) {
     struct launch *l = k->launch;
@@ -152,10 +168,7 @@ static void run_independent_blocks(struct worker *k) {
         u64 i = nth_block(l, n, count);
         if (i >= atomic_load(&l->fault_block)) return;
         block_start(k, b, i);
-        enum warp_state s;
-        /* Timeslices: warps may wait for each other by flags in shared memory. */
-        while ((s = block_run(k, b, TIMESLICE)) == WARP_YIELDED)
-            ;
+        enum warp_state s = run_independent_block(k, b);
         if (s == WARP_FAULTED) {
             if (k->exec.faulted) launch_record_fault(k, i);
             return;
@@ -244,7 +257,14 @@ static u32 start_blocks_after_stall(struct worker *k, u32 max_resident, u32 idle
     return started;
 }
 
-static void run_resident_blocks(struct worker *k, u32 max_resident) {
+/* Returns true, with a report, if the blocks only wait for each other. */
+static bool is_livelocked(struct livelock_detector *d, struct worker *k, bool has_changed) {
+    if (has_changed) return livelock_reset(d), false;
+    if (!livelock_found(d, k, k->warp_insns)) return false;
+    return livelock_report(k), true;
+}
+
+static void run_rounds(struct worker *k, u32 max_resident, struct livelock_detector *d) {
     const struct launch *l = k->launch;
     u32 running = start_initial_blocks(k, max_resident), idle_rounds = 0;
     u64 round = 0;
@@ -274,11 +294,19 @@ static void run_resident_blocks(struct worker *k, u32 max_resident) {
             if (atomic_load(&k->launch->abort_fault)) return;
         }
         idle_rounds = has_finished ? 0 : idle_rounds + 1, round++;
-        if (has_waiters)
-            running +=
-                start_blocks_after_stall(k, max_resident, idle_rounds, start_all, made_progress);
+        u32 started = has_waiters ? start_blocks_after_stall(k, max_resident, idle_rounds,
+                                                             start_all, made_progress)
+                                  : 0;
+        running += started;
+        if (running && is_livelocked(d, k, has_finished || started)) return;
         is_reversed = l->reverse_block_order && !is_reversed;
     }
+}
+
+static void run_resident_blocks(struct worker *k, u32 max_resident) {
+    struct livelock_detector d = {0};
+    run_rounds(k, max_resident, &d);
+    livelock_close(&d);
 }
 
 static u32 max_resident_blocks(const struct launch *l) {

@@ -125,15 +125,41 @@ static void merge_kind(const struct launch *l, u32 kind, struct sim_result *out)
     out->reports[out->nreports++].count = count;
 }
 
+/* Writes " most of them in line 7" for a launch on one worker, which stops at the same place every
+ * time. */
+static void describe_busiest_line(const struct launch *l, char *out, size_t size) {
+    const struct sim_module *m = l->module;
+    u64 max = 0;
+    u32 op = 0;
+    *out = 0;
+    if (!l->code->interblock_dependent) return;
+    for (u32 at = 0, begin = 0; at < m->nops; at++) {
+        if (m->ops[at].kind == OP_LANEWISE) continue;
+        u32 s = m->segment_of[begin];
+        u64 n = l->workers[0].segment_runs[s] * m->segments[s].insn_count;
+        if (n > max) max = n, op = begin;
+        begin = at + 1;
+    }
+    if (max && source_location_line(l, op))
+        snprintf(out, size, ", most of them in line %u", source_location_line(l, op));
+}
+
 static void report_abort(const struct launch *l, enum sim_fault fault, struct sim_result *out) {
+    char busiest[48];
     struct sim_report *r = &out->reports[out->nreports++];
     *r = (struct sim_report){.fault = fault, .count = 1, .kernel = l->code->name, .file = ""};
-    snprintf(r->text, sizeof r->text, "kernel `%.120s`: %s", l->code->name,
-             fault == SIM_FAULT_INSN_BUDGET
+    u64 budget = l->sim->options.instruction_budget;
+    bool is_cost = fault == SIM_FAULT_INSN_BUDGET && l->simulation_cost > budget;
+    describe_busiest_line(l, busiest, sizeof busiest);
+    snprintf(r->text, sizeof r->text, "kernel `%.120s`: %s%s", l->code->name,
+             is_cost ? "its atomics, polls, matrix products, copies or block starts use up the "
+                       "launch's budget"
+             : fault == SIM_FAULT_INSN_BUDGET
                  ? "its blocks together executed more warp instructions than the launch's budget"
              : fault == SIM_FAULT_TIMEOUT
                  ? "the launch exceeded its time budget"
-                 : "this machine has no memory left for the blocks' registers and shared memory");
+                 : "this machine has no memory left for the blocks' registers and shared memory",
+             fault == SIM_FAULT_INSN_BUDGET ? busiest : "");
 }
 
 /* Drops uninitialized reads of shared memory if there is a race in it: without a barrier a read may

@@ -31,3 +31,6 @@ void describe_shared_element(const struct launch *l, uint64_t offset, u32 width,
 /* Writes what the loop that `branch` closes waits for: a sentence after a space, empty if unknown.
  */
 void describe_spin(const struct exec *x, const struct op *branch, char *out, size_t size);
+/* Writes what the phase still lacks that an op waits for, in the same form. Returns false if the op
+ * doesn't wait for an mbarrier in shared memory. */
+bool describe_mbarrier_wait(const struct exec *x, const struct op *o, char *out, size_t size);

@@ -68,9 +68,8 @@ static bool is_mbarrier_wait(const struct exec *x, const struct op *o) {
     return has_opcode(o, "mbarrier") && x->mems[o->aux].verb == MEM_LOAD;
 }
 
-/* Describes what the phase of the mbarrier still lacks; returns false if it is not in shared
- * memory. */
-static bool describe_mbarrier(const struct exec *x, const struct op *o, char *out, size_t size) {
+bool describe_mbarrier_wait(const struct exec *x, const struct op *o, char *out, size_t size) {
+    if (!is_mbarrier_wait(x, o)) return false;
     u64 offset = ((const u64 *)operand_at(x, o->src[0]))[__builtin_ctz(x->active_mask)], b;
     char location[256];
     if (offset - SHARED_WINDOW < WINDOW_BYTES) offset -= SHARED_WINDOW;
@@ -94,7 +93,7 @@ void describe_spin(const struct exec *x, const struct op *branch, char *out, siz
     for (const struct op *o = first; o <= branch && branch->kind == OP_BRA; o++) {
         reads_any_memory |= reads_memory(x, o) || is_mbarrier_wait(x, o) || o->kind == OP_CALL ||
                             o->kind == OP_BRX || o->kind == OP_WARP_SYNC || o->kind == OP_BAR;
-        if (is_mbarrier_wait(x, o) && describe_mbarrier(x, o, out, size)) return;
+        if (describe_mbarrier_wait(x, o, out, size)) return;
         if (reads_memory(x, o) && is_loop_invariant(x, first, branch, o->src[0]) &&
             describe(x, o, out, size))
             return;

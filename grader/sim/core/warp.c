@@ -34,16 +34,27 @@ static void count_segment(struct exec *x, struct warp *w, struct warp_split *f, 
     f->vruntime += n;
 }
 
+/* Returns true if the launch has used up its budget. Blocks that may wait for each other run on one
+ * worker, so what all of them executed counts; of other blocks only the running one's, and
+ * core/launch.c adds the finished ones'. */
+static bool exceeds_budget(const struct exec *x) {
+    const struct launch *l = x->worker->launch;
+    u64 others = l->code->interblock_dependent ? x->worker->warp_insns : 0;
+    return l->insn_budget && others + x->block->warp_insns > l->insn_budget;
+}
+
 /* Returns true, perhaps with a report, if the launch must end. Called at backward branches and
  * calls: a program without either ends by itself. */
 static bool over_budget(struct exec *x, const struct op *o) {
     struct worker *k = x->worker;
     struct launch *l = k->launch;
     char spin_text[320];
-    if (l->insn_budget && x->block->warp_insns > l->insn_budget) {
+    if (exceeds_budget(x)) {
         describe_spin(x, o, spin_text, sizeof spin_text);
         core_fault(x, SIM_FAULT_INSN_BUDGET, o, (u32)__builtin_ctz(x->active_mask), 0,
-                   "has executed %llu warp instructions, the launch's budget: an endless loop?%s",
+                   "%s executed %llu warp instructions, the launch's budget: an endless loop?%s",
+                   x->block->warp_insns > l->insn_budget ? "has"
+                                                         : "runs here after all blocks have",
                    (unsigned long long)l->insn_budget, spin_text);
         return true;
     }

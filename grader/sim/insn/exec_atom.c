@@ -231,6 +231,7 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
     const struct mem_desc *d = &x->mems[o->aux];
     u64 ea[32];
     u32 shared = d->space == SPACE_SHARED || d->space == SPACE_CLUSTER ? mask : 0;
+    core_add_simulation_cost(x->worker->launch, (u64)__builtin_popcount(mask) / 2);
     ISAFN(lane_addresses)(x, o, d, ea);
     if (d->space == SPACE_GENERIC) FOR_LANES {
             bool in = ea[l] - SHARED_WINDOW < WINDOW_BYTES && (mask >> l & 1);

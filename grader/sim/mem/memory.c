@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static void *reserve(uint64_t bytes) {
@@ -45,6 +46,18 @@ static void reset_regions(struct memory *m) {
     }
 }
 
+static bool set_address_error(const struct memory *m, struct err *e) {
+    struct rlimit l;
+    if (getrlimit(RLIMIT_AS, &l) < 0 || l.rlim_cur == RLIM_INFINITY)
+        return err_set(e, ERR_SYSTEM, "cannot reserve address space for device memory: %s",
+                       strerror(errno));
+    return err_set(e, ERR_SYSTEM,
+                   "the simulated GPU reserves %llu GiB of addresses (not memory), but the limit "
+                   "is %llu KiB: run `ulimit -v unlimited` in a new shell",
+                   (unsigned long long)(2 * memory_span(m) >> 30),
+                   (unsigned long long)l.rlim_cur >> 10);
+}
+
 bool memory_open(struct memory *m, uint64_t limit, struct err *e) {
     *m = (struct memory){.limit = limit};
     m->bytes = reserve(memory_span(m));
@@ -52,8 +65,7 @@ bool memory_open(struct memory *m, uint64_t limit, struct err *e) {
     reset_regions(m);
     if (m->bytes && m->init_shadow) return true;
     memory_close(m);
-    return err_set(e, ERR_SYSTEM, "cannot reserve address space for device memory: %s",
-                   strerror(errno));
+    return set_address_error(m, e);
 }
 
 void memory_close(struct memory *m) {

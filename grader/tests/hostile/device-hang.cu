@@ -1,4 +1,4 @@
-// TLE* | 45 | a kernel that never ends | budget
+// TLE* | 45 | a kernel that never ends | deadlock
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     while (n) ;

@@ -163,7 +163,8 @@ static const struct submission {
          "copy<<<(n + 255) / 256, 256, 0, s[0]>>>(out, in, n); cudaEventRecord(e, s[0]); "
          "cudaStreamWaitEvent(s[1], e); add<<<(n + 255) / 256, 256, 0, s[1]>>>(out, n);"),
      V_AC, ""},
-    {KERNEL("while (n) ; out[i] = 0;") ENTRY("if (n) k<<<1, 32>>>(out, in, n);"), V_TLE, "budget"},
+    {KERNEL("while (n) ; out[i] = 0;") ENTRY("if (n) k<<<1, 32>>>(out, in, n);"), V_TLE,
+     "runs an endless loop that reads no memory"},
     /* A million rounds of five instructions or more: 50 million are enough for each launch, and not
        for twelve. */
     {"__global__ void wait(int n) { for (volatile int i = 0; i < n; i = i + 1) ; }\n" GOOD ENTRY(
