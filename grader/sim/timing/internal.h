@@ -65,7 +65,7 @@ struct sched_insn {
     bool is_bulk_copy;
     bool is_cp_async;       /* the load of a cp.async: its data is complete when its group is */
     bool is_cp_async_store; /* its store, which takes no issue slot */
-    u16 latency; /* cycles from issue to the result; for memory, the replay computes it */
+    u16 latency;     /* cycles from issue to the result; for memory, the replay computes it */
     bool is_release; /* ordered behind a fence of GPU or system scope */
     u32 src[SCHED_MAX_REFS], dst[SCHED_MAX_REFS]; /* register numbers */
     /* Of machine code: cycles to the next instruction; 1 + the scoreboard barrier that reading the

@@ -474,6 +474,14 @@ static void attribute_issue_stalls(struct sm_model *m, const struct sm_warp *w,
     add_op_stall(m, s->op, SIM_STALL_SELECTED, w->issued_at - t - latency);
 }
 
+/* Returns true for a fence, and a release, which has one. The measured time of the grid barrier
+ * includes its own. */
+static bool waits_for_fence(const struct sm_warp *w, const struct sched_insn *s) {
+    if (!s->is_release) return s->kind == SCHED_FENCE;
+    u32 at = access_of_insn(w);
+    return at && trace_space(w->trace->words[at - 1]) != TRACE_GRID_BARRIER;
+}
+
 static void arrive_at_cluster_barrier(struct sm_model *m, const struct sm_warp *w,
                                       const struct sched_insn *s, double t) {
     struct sm_block *b = &m->blocks[w->block_slot];
@@ -514,9 +522,10 @@ static void issue(struct sm_model *m, u32 limit) {
             max2(w->register_ready_at[s->read_barrier - 1], t + operand_read_cycles);
     w->issued_at = issue_spills(m, w, t + (s->stall_cycles ? s->stall_cycles : s->count));
     attribute_issue_stalls(m, w, s, t);
+    bool has_fence = waits_for_fence(w, s);
     w->insn_index++;
     stall_until(m, w, w->held_until, SIM_STALL_BARRIER);
-    if (s->kind == SCHED_FENCE || s->is_release) stall_until(m, w, t + m->lat_fence, SIM_STALL_MEMBAR);
+    if (has_fence) stall_until(m, w, t + m->lat_fence, SIM_STALL_MEMBAR);
     u32 slot = w->block_slot;
     if (s->kind == SCHED_BARRIER && !is_disabled(m, TERM_BIT(BARRIERS))) {
         pop(m);

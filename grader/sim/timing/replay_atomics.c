@@ -16,9 +16,9 @@
 /* In updates, before compute capability 9.0; an H100 has no such cost. */
 static const double sector_switch_cycles = 0.25;
 /* L2 bandwidth that an update takes, in sectors: it is read, changed and written. Without and with
- * a result: H100 and H200, 4 M lanes on words 4 KiB apart, 53 and 69 us. An update of a sector that
- * another warp is updating delays others in the slice: 91 us where the words of 8 warps are in one
- * sector (grader/tests/timing/waiting-*.tsv, lanes32-every1024 and -every1). */
+ * a result: H100 and H200, 4 M lanes on words 4 KiB apart, 53 and 69 us. Lanes on one word of
+ * a sector that another warp is updating delay others in the slice: 91 us where the words of 8
+ * warps are in one sector (grader/tests/timing/waiting-*.tsv, lanes32-every1024 and -every1). */
 static const double red_l2_sectors = 2.8, atom_l2_sectors = 3.65, busy_sector_factor = 1.65;
 /* log2 of the bytes of a chunk; each chunk is modelled as a slice of its own. */
 enum { SLICE_SHIFT = 9 };
@@ -126,9 +126,10 @@ static double fetch_sector(struct sm_model *m, struct sm_block *b, u64 word, dou
 static double reserve_update_bandwidth(struct sm_model *m, u64 address, double start,
                                        double max_lanes, bool has_result) {
     const struct atomic_unit *sector = find(m, sector_key(address));
-    double busy = sector->key && sector->free_at > start ? busy_sector_factor : 1;
+    bool is_busy = max_lanes > 1 && sector->free_at > start;
     return time_memory_l2(m, start,
-                          (has_result ? atom_l2_sectors : red_l2_sectors) * max_lanes * busy);
+                          (has_result ? atom_l2_sectors : red_l2_sectors) * max_lanes *
+                              (is_busy ? busy_sector_factor : 1));
 }
 
 double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, double t,

@@ -12,14 +12,11 @@
  * where that is longer. Other GPUs are assumed to take as many cycles. */
 static const double min_grid_barrier_cycles = 2050, block_base_cycles = 1815,
                     cycles_per_block = 2.38;
-/* The library's fences, before the arrival and after the wait, which the trace contains. */
-static const double fences_of_barrier = 2;
 
 static double grid_barrier_cycles(const struct sm_model *m) {
     if (is_disabled(m, TERM_BIT(LATENCY))) return 0;
-    double all = max2(min_grid_barrier_cycles,
-                      block_base_cycles + cycles_per_block * (double)m->in->geometry->nblocks);
-    return max2(all - fences_of_barrier * m->lat_fence, 0);
+    return max2(min_grid_barrier_cycles,
+                block_base_cycles + cycles_per_block * (double)m->in->geometry->nblocks);
 }
 
 double time_grid_access(struct sm_model *m, struct sm_warp *w, u64 word, double t, u8 *reason) {

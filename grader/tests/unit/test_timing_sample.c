@@ -167,8 +167,8 @@ END_TEST
     "SPIN;\nGO: bar.sync 0;\n"
 
 /* Block b adds itself to a count and proceeds when all blocks have: with one block none waits,
- * with eight seven do. */
-START_TEST(blocks_that_depend_on_each_other_are_reported) {
+ * with eight seven do, and they poll until the last has started. */
+START_TEST(resident_blocks_that_wait_for_each_other_are_modelled) {
     static const char *const arrivals[] = {DEFINE_GATHER("red.global.add.u32 [%d0], 1;\n"),
                                            DEFINE_GATHER("atom.global.add.u32 %r32, [%d0], 1;\n")};
     struct kernel_spec s = {.threads = 32, .n = 1};
@@ -176,9 +176,12 @@ START_TEST(blocks_that_depend_on_each_other_are_reported) {
     for (unsigned i = 0; i < sizeof arrivals / sizeof *arrivals; i++) {
         s.prologue = arrivals[i];
         s.blocks = 1;
-        ck_assert(!spec_model(&s).blocks_depend);
+        struct time_estimate alone = spec_model(&s);
         s.blocks = 8;
-        ck_assert(spec_model(&s).blocks_depend);
+        struct time_estimate many = spec_model(&s);
+        ck_assert(!alone.blocks_depend && !many.blocks_depend);
+        ck_assert_msg(many.seconds >= alone.seconds && many.seconds < alone.seconds + 3e-6,
+                      "%g and %g us", alone.seconds * 1e6, many.seconds * 1e6);
     }
     buf_free(&s.body);
 }
@@ -315,7 +318,7 @@ UNIT_SUITE(timing_sample) {
     tcase_add_test(c, heavy_traffic_of_an_unsampled_block_is_charged);
     tcase_add_test(c, contention_of_an_unsampled_block_is_charged);
     tcase_add_test(c, earlier_launches_warm_only_what_they_moved);
-    tcase_add_test(c, blocks_that_depend_on_each_other_are_reported);
+    tcase_add_test(c, resident_blocks_that_wait_for_each_other_are_modelled);
     tcase_add_test(c, blocks_that_fetch_tickets_share_the_work);
     tcase_add_test(c, random_accesses_read_each_sector_once);
     tcase_add_test(c, isolated_sectors_of_dram_pages_cost_more);
