@@ -96,7 +96,8 @@ static void odd_names(void) {
     add_file(name, "bad"), add_file("a\033[2Jb\n\r.cu", "bad"), add_file("..", "bad"),
         add_file("..\\wanted.cu", "bad"), add_file("wanted.cu", good);
 }
-static void add_duplicates(void) { add_file("wanted.cu", good), add_file("./wanted.cu", "bad"); }
+/* The last of equal names counts, as tar unpacks them. */
+static void add_duplicates(void) { add_file("wanted.cu", "bad"), add_file("./wanted.cu", good); }
 static void put_plain_file(void) {
     add_file("student/wanted.cu", good), add_file("student/notes.txt", "x");
 }
