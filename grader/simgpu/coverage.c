@@ -333,7 +333,7 @@ void coverage_markdown(struct buf *b) {
                "--markdown`. The second column lists further modifiers that a row accepts. "
                "`build/simgpu coverage FILE` "
                "shows for a list of opcodes which of them the simulator runs.\n\n"
-               "| instruction | also | unit | what it does, for one lane |\n|---|---|---|---|\n",
+               "| instruction | also | pipe | what it does, for one lane |\n|---|---|---|---|\n",
                insn_opcode_count);
     for (unsigned i = 0; i < insn_opcode_count; i++) {
         const struct opcode_desc *r = &insn_opcodes[i];

@@ -84,11 +84,14 @@ enum {
     MOD_RN = 8,  /* .rn alone, which is the default */
 };
 
-/* X(id, name): the pipes, for the time model and the instruction mix. */
+/* X(id, name): the pipes. The table's rows use CVT (conversions) and SYNC, which the time model
+ * charges to ALU and CTRL. Only machine instructions use IADD (additions of 32 bits, which ptxas
+ * distributes over ALU and IMAD) and IMAD. CTRL: control, and all that has no pipe of its own. */
 /* clang-format off */
-#define PIPES(X)                                                                                     \
-    X(PIPE_ALU, "alu") X(PIPE_FMA, "fma") X(PIPE_FP64, "fp64") X(PIPE_XU, "sfu") X(PIPE_CVT, "cvt") \
-    X(PIPE_LSU, "lsu") X(PIPE_TENSOR, "tensor") X(PIPE_CTRL, "control") X(PIPE_SYNC, "sync") X(PIPE_NONE, "none")
+#define PIPES(X)                                                                               \
+    X(PIPE_NONE, "none") X(PIPE_ALU, "alu") X(PIPE_IADD, "iadd") X(PIPE_IMAD, "imad")          \
+    X(PIPE_FMA, "fma") X(PIPE_FP64, "fp64") X(PIPE_XU, "xu") X(PIPE_CVT, "cvt")                \
+    X(PIPE_LSU, "lsu") X(PIPE_TENSOR, "tensor") X(PIPE_CTRL, "control") X(PIPE_SYNC, "sync")
 /* clang-format on */
 enum pipe {
 #define X(id, name) id,

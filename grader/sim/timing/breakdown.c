@@ -1,5 +1,5 @@
 /* breakdown.c — divides a launch's time among resources and stall reasons, for estimate.c, and
- * ranks what limits it. Pipes have the names that Nsight Compute gives them. */
+ * ranks what limits it. */
 #include "grader/sim/timing/internal.h"
 
 #include <string.h>
@@ -16,20 +16,10 @@ _Static_assert((int)COMPONENT_COUNT <= (int)TIME_MAX_COMPONENTS, "TIME_MAX_COMPO
 
 static const char *const component_names[COMPONENT_COUNT] = {
     [TIME_COMPONENT_LAUNCH] = "launch overhead",
-    [FIRST_RESOURCE + RESOURCE_ISSUE] = "issue slots",
-    [FIRST_RESOURCE + RESOURCE_ALU] = "ALU pipe",
-    [FIRST_RESOURCE + RESOURCE_FMA] = "FMA pipe",
-    [FIRST_RESOURCE + RESOURCE_FP64] = "FP64 pipe",
-    [FIRST_RESOURCE + RESOURCE_XU] = "XU pipe",
-    [FIRST_RESOURCE + RESOURCE_LSU] = "LSU pipe",
-    [FIRST_RESOURCE + RESOURCE_SHARED] = "shared memory wavefronts",
-    [FIRST_RESOURCE + RESOURCE_L1] = "L1 wavefronts",
-    [FIRST_RESOURCE + RESOURCE_L2] = "L2 bandwidth",
-    [FIRST_RESOURCE + RESOURCE_DRAM] = "DRAM bandwidth",
-    [FIRST_RESOURCE + RESOURCE_ATOMIC_ADDRESS] = "atomics on one address",
-    [FIRST_RESOURCE + RESOURCE_ATOMIC_L2_SLICE] = "atomics in one L2 slice",
-    [FIRST_RESOURCE + RESOURCE_TENSOR] = "tensor pipe",
-    [STALL_COMPONENT + SIM_STALL_WAIT] = "latency of arithmetic",
+#define X(id, name) [FIRST_RESOURCE + id] = name,
+    RESOURCES(X)
+#undef X
+        [STALL_COMPONENT + SIM_STALL_WAIT] = "latency of arithmetic",
     [STALL_COMPONENT + SIM_STALL_SHORT_SCOREBOARD] = "latency of shared memory",
     [STALL_COMPONENT + SIM_STALL_LONG_SCOREBOARD_L1] = "latency of L1",
     [STALL_COMPONENT + SIM_STALL_LONG_SCOREBOARD_L2] = "latency of L2",

@@ -21,24 +21,8 @@
 #include "grader/sim/sass/sass.h"
 #include "grader/sim/timing/timing.h"
 
-/* Pipes. IADD: additions of 32 bits, which ptxas distributes over ALU and IMAD. CTRL: control, and
- * all that has no pipe of its own here. */
-enum unit {
-    UNIT_NONE,
-    UNIT_ALU,
-    UNIT_IADD,
-    UNIT_IMAD,
-    UNIT_FMA,
-    UNIT_FP64,
-    UNIT_XU,
-    UNIT_LSU,
-    UNIT_CTRL,
-    UNIT_TENSOR,
-    UNIT_COUNT
-};
-
 struct lowering {
-    u8 unit, count, xu_count; /* number of machine instructions; of those that use XU as well */
+    u8 pipe, count, xu_count; /* number of machine instructions; of those that use XU as well */
 };
 struct lowering time_lower_insn(const char *name, u8 pipe);
 
@@ -58,7 +42,7 @@ enum { SCHED_MAX_REFS = 12, MMA_FULL_WORK = 64 };
 /* One instruction of a region, in the order of issue. */
 struct sched_insn {
     u32 op; /* index in the module; of machine code: the op it was made from, nops = none */
-    u8 kind, unit, count, xu_count, nsrc, ndst;
+    u8 kind, pipe, count, xu_count, nsrc, ndst;
     bool ordered;  /* no access to memory moves across it */
     u16 mma_work;  /* of the tensor pipe: MMA_FULL_WORK for a product of 16 x 8 x 16 halves */
     bool is_wgmma; /* its result is complete when its group is */
@@ -74,7 +58,7 @@ struct sched_insn {
 };
 bool time_is_memory_op(const struct op *o); /* It has a mem_desc, and its accesses are traced. */
 /* Returns the cycles from issue to a result of the pipe. */
-u16 time_fixed_latency(const struct gpu_device *d, u8 unit);
+u16 time_fixed_latency(const struct gpu_device *d, u8 pipe);
 
 struct region {
     u32 first_segment, nsegments; /* consecutive segments */
@@ -212,22 +196,22 @@ struct cache_line *time_cache_insert(struct cache *c, u64 line);
 
 /* ---- replay ---- */
 
-/* Resources of the SM, each busy for a number of cycles. */
+/* X(id, name): resources of the SM, each busy for a number of cycles. Pipes are some of them, by
+ * the names that Nsight Compute gives them. */
+/* clang-format off */
+#define RESOURCES(X)                                                                              \
+    X(RESOURCE_ISSUE, "issue slots") X(RESOURCE_ALU, "ALU pipe") X(RESOURCE_FMA, "FMA pipe")       \
+    X(RESOURCE_FP64, "FP64 pipe") X(RESOURCE_XU, "XU pipe") X(RESOURCE_LSU, "LSU pipe")            \
+    X(RESOURCE_SHARED, "shared memory wavefronts") X(RESOURCE_L1, "L1 wavefronts")                 \
+    X(RESOURCE_L2, "L2 bandwidth") X(RESOURCE_DRAM, "DRAM bandwidth")                              \
+    X(RESOURCE_ATOMIC_ADDRESS, "atomics on one address")                                           \
+    X(RESOURCE_ATOMIC_L2_SLICE, "atomics in one L2 slice") X(RESOURCE_TENSOR, "tensor pipe")
+/* clang-format on */
 enum resource {
-    RESOURCE_ISSUE,
-    RESOURCE_ALU,
-    RESOURCE_FMA,
-    RESOURCE_FP64,
-    RESOURCE_XU,
-    RESOURCE_LSU,
-    RESOURCE_SHARED,
-    RESOURCE_L1,
-    RESOURCE_L2,
-    RESOURCE_DRAM,
-    RESOURCE_ATOMIC_ADDRESS,
-    RESOURCE_ATOMIC_L2_SLICE,
-    RESOURCE_TENSOR,
-    RESOURCE_COUNT
+#define X(id, name) id,
+    RESOURCES(X)
+#undef X
+        RESOURCE_COUNT
 };
 
 struct replay_input {

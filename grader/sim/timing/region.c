@@ -109,21 +109,15 @@ static void mark_fence(const struct sim_module *m, struct sched_insn *s) {
         s->is_release = s->ordered = true;
 }
 
-u16 time_fixed_latency(const struct gpu_device *d, u8 unit) {
-    switch ((enum unit)unit) {
-    case UNIT_ALU:
-    case UNIT_IADD:
-    case UNIT_FMA: return (u16)d->lat_alu;
-    case UNIT_IMAD: return (u16)(d->lat_alu + 1);
-    case UNIT_FP64: return (u16)(d->fp64_lanes >= 32 ? 2 * d->lat_alu : 10 * d->lat_alu);
-    case UNIT_XU: return 20;
-    case UNIT_LSU: return (u16)d->lat_shared;
-    case UNIT_TENSOR:
-    case UNIT_CTRL:
-    case UNIT_NONE:
-    case UNIT_COUNT: break;
+u16 time_fixed_latency(const struct gpu_device *d, u8 pipe) {
+    switch ((enum pipe)pipe) {
+    case PIPE_NONE: return 0;
+    case PIPE_IMAD: return (u16)(d->lat_alu + 1);
+    case PIPE_FP64: return (u16)(d->fp64_lanes >= 32 ? 2 * d->lat_alu : 10 * d->lat_alu);
+    case PIPE_XU: return 20;
+    case PIPE_LSU: return (u16)d->lat_shared;
+    default: return (u16)d->lat_alu;
     }
-    return unit == UNIT_NONE ? 0 : (u16)d->lat_alu;
 }
 
 /* ---- products of matrices: mma, wmma ---- */
@@ -148,12 +142,12 @@ static void lower_mma(const struct region_table *r, struct sched_insn *s,
     u32 bits = decode_matrix_types[x->operands[MATRIX_A].type].bits,
         multiplies = (u32)x->m * x->n * x->k;
     if (bits == 64) {
-        s->unit = UNIT_FP64, s->latency = time_fixed_latency(r->device, UNIT_FP64);
+        s->pipe = PIPE_FP64, s->latency = time_fixed_latency(r->device, PIPE_FP64);
         s->count = (u8)(multiplies / (r->device->fp64_lanes >= 32 ? 64 : 32));
         return;
     }
     u32 work = multiplies * bits * MMA_FULL_WORK / (16 * 8 * 16 * 16);
-    s->unit = UNIT_TENSOR, s->mma_work = (u16)(work ? work : 1);
+    s->pipe = PIPE_TENSOR, s->mma_work = (u16)(work ? work : 1);
     s->count = (u8)((s->mma_work + MMA_FULL_WORK - 1) / MMA_FULL_WORK);
     s->latency = s->mma_work < MMA_FULL_WORK ? 17 : 24;
 }
@@ -170,7 +164,7 @@ static void lower_wgmma(struct region_table *r, struct sched_insn *s,
     if (cycles < min_cycles) cycles = min_cycles;
     for (u32 i = 0; i < 4 && w->a_in_registers; i++) add_source(r, s, w->a[i]);
     if (w->sparse) add_source(r, s, w->metadata);
-    s->unit = UNIT_TENSOR, s->is_wgmma = true, s->count = 1, s->latency = 0;
+    s->pipe = PIPE_TENSOR, s->is_wgmma = true, s->count = 1, s->latency = 0;
     s->mma_work = (u16)(cycles * MMA_FULL_WORK / device_mma_cycles(r->device) + 0.5);
 }
 
@@ -194,17 +188,17 @@ static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s
     const struct opcode_desc *row = &insn_opcodes[o->opcode];
     struct lowering to = time_lower_insn(row->name, row->pipe);
     if (r->disabled_terms & TERM_BIT(LOWERING) && row->pipe != PIPE_NONE)
-        to.count = 1, to.xu_count = 0, to.unit = to.unit == UNIT_NONE ? UNIT_ALU : to.unit;
+        to.count = 1, to.xu_count = 0, to.pipe = to.pipe == PIPE_NONE ? PIPE_ALU : to.pipe;
     bool copy = !strcmp(row->name, "ld") && is_cp_async_load(m, op);
-    if (!o->weight && !copy && !has_access(m, o)) to = (struct lowering){UNIT_NONE, 0, 0};
+    if (!o->weight && !copy && !has_access(m, o)) to = (struct lowering){PIPE_NONE, 0, 0};
     *s = (struct sched_insn){.op = op,
-                             .unit = to.unit,
+                             .pipe = to.pipe,
                              .count = to.count,
                              .xu_count = to.xu_count,
                              .is_cp_async = copy,
                              .is_cp_async_store =
                                  time_is_memory_op(o) && m->mems[o->aux].is_cp_async,
-                             .latency = time_fixed_latency(r->device, to.unit)};
+                             .latency = time_fixed_latency(r->device, to.pipe)};
     for (u32 i = 0; i < MAX_SRC_OPERANDS; i++) add_source(r, s, o->src[i]);
     add_source(r, s, o->guard);
     add_destination(r, s, o->dst);
@@ -217,13 +211,13 @@ static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s
         add_destination(r, s, m->warp_syncs[o->aux].pred_dst);
         bool data = m->warp_syncs[o->aux].kind == WARP_SYNC_SHFL ||
                     m->warp_syncs[o->aux].kind == WARP_SYNC_MATCH;
-        s->unit = data ? UNIT_LSU : UNIT_ALU;
-        s->latency = time_fixed_latency(r->device, s->unit);
+        s->pipe = data ? PIPE_LSU : PIPE_ALU;
+        s->latency = time_fixed_latency(r->device, s->pipe);
     }
     lower_matrix_op(r, s);
-    if (s->unit == UNIT_FMA && s->count > 2)
+    if (s->pipe == PIPE_FMA && s->count > 2)
         s->latency = (u16)(s->latency * s->count); /* a chain, such as division, square root */
-    if (s->unit == UNIT_ALU && s->count > 4) s->latency = (u16)(s->latency * s->count);
+    if (s->pipe == PIPE_ALU && s->count > 4) s->latency = (u16)(s->latency * s->count);
 }
 
 /* ---- folding: ptxas merges address arithmetic into other instructions ---- */
@@ -247,7 +241,7 @@ static void fold_addresses(struct region_table *r, struct sched_insn *insns, u32
                 wide |= last_def[s->src[k]] != UINT32_MAX &&
                         name_starts_with(r, insns[last_def[s->src[k]]].op, "mul.wide");
             if ((constant && !is_self_update) || wide)
-                s->count = 0, s->unit = UNIT_NONE, s->latency = 0;
+                s->count = 0, s->pipe = PIPE_NONE, s->latency = 0;
         }
         for (u32 k = 0; k < s->ndst; k++) last_def[s->dst[k]] = i;
     }
@@ -289,7 +283,7 @@ static void merge_accesses(const struct region_table *r, struct sched_insn *insn
             to->dst[to->ndst++] = insns[i].dst[k];
         for (u32 k = 0; k < insns[i].nsrc && to->nsrc < SCHED_MAX_REFS; k++)
             to->src[to->nsrc++] = insns[i].src[k];
-        insns[i].count = insns[i].ndst = 0, insns[i].unit = UNIT_NONE, insns[i].latency = 0;
+        insns[i].count = insns[i].ndst = 0, insns[i].pipe = PIPE_NONE, insns[i].latency = 0;
     }
 }
 
@@ -483,7 +477,7 @@ static void if_convert_branches(struct region_table *r, struct region *g) {
         if (!is_if_converted(r, s)) continue;
         u32 branch = m->segments[s].last - g->first_op,
             end = m->segments[s + 1].last + 1 - g->first_op;
-        g->insns[branch].count = 0, g->insns[branch].unit = UNIT_NONE;
+        g->insns[branch].count = 0, g->insns[branch].pipe = PIPE_NONE;
         for (u32 i = branch + 1; i < end; i++)
             add_source(r, &g->insns[i], m->ops[m->segments[s].last].guard),
                 add_merge_dependences(g, branch + 1, end, i);

@@ -95,10 +95,10 @@ static u32 access_of_insn(const struct sm_warp *w) {
     return e ? w->chunk.events[e - 1].word_index + 1 : 0;
 }
 
-static const enum resource unit_resource[UNIT_COUNT] = {
-    [UNIT_ALU] = RESOURCE_ALU,      [UNIT_IMAD] = RESOURCE_FMA, [UNIT_FMA] = RESOURCE_FMA,
-    [UNIT_FP64] = RESOURCE_FP64,    [UNIT_XU] = RESOURCE_XU,    [UNIT_LSU] = RESOURCE_LSU,
-    [UNIT_TENSOR] = RESOURCE_TENSOR};
+static const enum resource pipe_resource[PIPE_COUNT] = {
+    [PIPE_ALU] = RESOURCE_ALU,      [PIPE_IMAD] = RESOURCE_FMA, [PIPE_FMA] = RESOURCE_FMA,
+    [PIPE_FP64] = RESOURCE_FP64,    [PIPE_XU] = RESOURCE_XU,    [PIPE_LSU] = RESOURCE_LSU,
+    [PIPE_TENSOR] = RESOURCE_TENSOR};
 
 /* The least cycles of a small product: H100, 16 x 8 x 8 halves. */
 static const double min_mma_cycles = 4;
@@ -106,45 +106,45 @@ static const double min_mma_cycles = 4;
  * N of 8 to 128. */
 static const double wgmma_latency = 50;
 
-static double unit_cycles(const struct sm_model *m, const struct sched_insn *s, u8 unit) {
-    if (!s->mma_work) return s->count * m->issue_interval[unit];
-    return max2(m->issue_interval[unit] * s->mma_work / MMA_FULL_WORK, min_mma_cycles);
+static double pipe_cycles(const struct sm_model *m, const struct sched_insn *s, u8 pipe) {
+    if (!s->mma_work) return s->count * m->issue_interval[pipe];
+    return max2(m->issue_interval[pipe] * s->mma_work / MMA_FULL_WORK, min_mma_cycles);
 }
 
-static u8 choose_unit(const struct sm_model *m, const struct sm_warp *w,
+static u8 choose_pipe(const struct sm_model *m, const struct sm_warp *w,
                       const struct sched_insn *s) {
-    if (s->unit != UNIT_IADD) return s->unit;
-    bool is_full_rate = m->issue_interval[UNIT_ALU] <= 1 ||
+    if (s->pipe != PIPE_IADD) return s->pipe;
+    bool is_full_rate = m->issue_interval[PIPE_ALU] <= 1 ||
                         m->d->cc_major < 7; /* The ALU takes all that a scheduler issues. */
     double fma =
-        max2(m->unit_free_at[UNIT_IMAD][w->scheduler], m->unit_free_at[UNIT_FMA][w->scheduler]);
-    return !is_full_rate && fma < m->unit_free_at[UNIT_ALU][w->scheduler] && fma <= w->ready_at
-               ? UNIT_IMAD
-               : UNIT_ALU;
+        max2(m->pipe_free_at[PIPE_IMAD][w->scheduler], m->pipe_free_at[PIPE_FMA][w->scheduler]);
+    return !is_full_rate && fma < m->pipe_free_at[PIPE_ALU][w->scheduler] && fma <= w->ready_at
+               ? PIPE_IMAD
+               : PIPE_ALU;
 }
 
 /* Reserves the instruction's pipe; returns when it takes the instruction. */
-static double reserve_unit(struct sm_model *m, struct sm_warp *w, const struct sched_insn *s) {
+static double reserve_pipe(struct sm_model *m, struct sm_warp *w, const struct sched_insn *s) {
     u32 k = w->scheduler;
     double t = w->ready_at, n = s->count;
-    u8 unit = choose_unit(m, w, s);
-    if (unit == UNIT_LSU) {
+    u8 pipe = choose_pipe(m, w, s);
+    if (pipe == PIPE_LSU) {
         t = max2(max2(t, m->lsu_free_at), m->l1_free_at - l1_queue_cycles);
         m->lsu_free_at = t + n;
         m->busy_cycles[RESOURCE_LSU] += n;
-    } else if (unit != UNIT_NONE && unit != UNIT_CTRL && !is_disabled(m, TERM_BIT(PIPES))) {
-        t = max2(t, m->unit_free_at[unit][k]);
-        double cost = unit_cycles(m, s, unit);
-        m->unit_free_at[unit][k] = t + cost;
-        m->busy_cycles[unit_resource[unit]] += cost / SCHEDULERS_PER_SM;
+    } else if (pipe != PIPE_NONE && pipe != PIPE_CTRL && !is_disabled(m, TERM_BIT(PIPES))) {
+        t = max2(t, m->pipe_free_at[pipe][k]);
+        double cost = pipe_cycles(m, s, pipe);
+        m->pipe_free_at[pipe][k] = t + cost;
+        m->busy_cycles[pipe_resource[pipe]] += cost / SCHEDULERS_PER_SM;
         if (s->xu_count)
-            m->unit_free_at[UNIT_XU][k] =
-                max2(m->unit_free_at[UNIT_XU][k], t) + s->xu_count * m->issue_interval[UNIT_XU];
-        m->busy_cycles[RESOURCE_XU] += s->xu_count * m->issue_interval[UNIT_XU] / SCHEDULERS_PER_SM;
+            m->pipe_free_at[PIPE_XU][k] =
+                max2(m->pipe_free_at[PIPE_XU][k], t) + s->xu_count * m->issue_interval[PIPE_XU];
+        m->busy_cycles[RESOURCE_XU] += s->xu_count * m->issue_interval[PIPE_XU] / SCHEDULERS_PER_SM;
         /* Integer multiplication runs on the FMA pipe, half of it where that is 128 lanes wide. */
-        if (unit == UNIT_IMAD)
-            m->unit_free_at[UNIT_FMA][k] =
-                max2(m->unit_free_at[UNIT_FMA][k], t) + n * m->issue_interval[UNIT_FMA];
+        if (pipe == PIPE_IMAD)
+            m->pipe_free_at[PIPE_FMA][k] =
+                max2(m->pipe_free_at[PIPE_FMA][k], t) + n * m->issue_interval[PIPE_FMA];
     }
     return t;
 }
@@ -193,7 +193,7 @@ static double issue_accesses(struct sm_model *m, struct sm_warp *w, u32 at, doub
  * every step (docs/results/h100/ncu.tsv). */
 static bool is_predicated_off(const struct sm_model *m, const struct sm_warp *w,
                               const struct sched_insn *s, u32 at) {
-    if (at || w->chunk.insns || s->kind != SCHED_MEMORY || s->unit != UNIT_LSU || !s->count)
+    if (at || w->chunk.insns || s->kind != SCHED_MEMORY || s->pipe != PIPE_LSU || !s->count)
         return false;
     u8 space = m->in->regions->module->mems[m->in->regions->module->ops[s->op].aux].space;
     return space == SPACE_GLOBAL || space == SPACE_SHARED || space == SPACE_GENERIC;
@@ -220,7 +220,7 @@ static void issue_memory(struct sm_model *m, struct sm_warp *w, const struct sch
  * the model spreads them evenly. Each takes an issue slot, a slot of the LSU pipe and a wavefront
  * of L1; the warp stalls only where queues are full. */
 static double issue_spills(struct sm_model *m, struct sm_warp *w, double t) {
-    static const struct sched_insn access = {.unit = UNIT_LSU, .count = 1};
+    static const struct sched_insn access = {.pipe = PIPE_LSU, .count = 1};
     if (w->chunk.insns) return t; /* Machine code shows them. */
     for (w->spills_owed += m->in->spills_per_op; w->spills_owed >= 1; w->spills_owed--) {
         w->ready_at = t;
@@ -354,7 +354,7 @@ static void start_block(struct sm_model *m, u32 slot, double at, u32 limit) {
         struct sm_warp *w = &m->warps[slot * m->warps_per_block + i];
         w->trace = &t->warps[i];
         w->at = 0, w->region = NULL, w->insn_index = 0, w->chunk.ninsns = 0,
-        w->at_barrier = w->unit_reserved = false;
+        w->at_barrier = w->pipe_reserved = false;
         w->cp_async_groups = w->wgmma_groups = (struct async_groups){0};
         w->at_grid_barrier = false, w->held_until = 0;
         w->block_slot = slot;
@@ -465,10 +465,10 @@ static void release_grid_barrier(struct sm_model *m, u32 limit) {
  * fixed latency. */
 static void attribute_issue_stalls(struct sm_model *m, const struct sm_warp *w,
                                    const struct sched_insn *s, double t) {
-    bool arithmetic = s->unit != UNIT_LSU && s->kind == SCHED_PLAIN;
+    bool arithmetic = s->pipe != PIPE_LSU && s->kind == SCHED_PLAIN;
     add_op_stall(m, s->op, arithmetic ? SIM_STALL_MATH_PIPE_THROTTLE : SIM_STALL_LG_MIO_THROTTLE,
-                 w->unit_free_at - w->operands_ready_at);
-    add_op_stall(m, s->op, SIM_STALL_NOT_SELECTED, t - w->unit_free_at);
+                 w->pipe_free_at - w->operands_ready_at);
+    add_op_stall(m, s->op, SIM_STALL_NOT_SELECTED, t - w->pipe_free_at);
     double latency = s->stall_cycles > s->count ? s->stall_cycles - s->count : 0;
     add_op_stall(m, s->op, SIM_STALL_WAIT, latency);
     add_op_stall(m, s->op, SIM_STALL_SELECTED, w->issued_at - t - latency);
@@ -493,18 +493,18 @@ static void issue(struct sm_model *m, u32 limit) {
     u32 n = m->heap[0];
     struct sm_warp *w = &m->warps[n];
     const struct sched_insn *s = current_insn(w);
-    if (!w->unit_reserved) {
+    if (!w->pipe_reserved) {
         double at = w->ready_at;
         w->ready_at = apply_backpressure(m, w, at);
-        w->ready_at = w->unit_free_at = reserve_unit(m, w, s);
-        w->unit_reserved = true;
+        w->ready_at = w->pipe_free_at = reserve_pipe(m, w, s);
+        w->pipe_reserved = true;
         if (w->ready_at > at) { /* Other warps can use the scheduler until the pipe is free. */
             heap_down(m);
             return;
         }
     }
     double t = reserve_issue(m, w, s);
-    w->unit_reserved = false;
+    w->pipe_reserved = false;
     m->insns_issued++;
     if (s->kind == SCHED_MEMORY || s->kind == SCHED_SPILL ||
         (w->chunk.insns && w->chunk.insns[w->insn_index].event))
@@ -513,10 +513,10 @@ static void issue(struct sm_model *m, u32 limit) {
         set_results(w, s,
                     t + (is_disabled(m, TERM_BIT(LATENCY))
                              ? 1
-                             : s->latency + (s->count - 1) * m->issue_interval[s->unit]),
+                             : s->latency + (s->count - 1) * m->issue_interval[s->pipe]),
                     SIM_STALL_WAIT);
     if (s->kind == SCHED_CLUSTER_ARRIVE) arrive_at_cluster_barrier(m, w, s, t);
-    if (s->is_wgmma) time_wgmma_begin(w, t + unit_cycles(m, s, UNIT_TENSOR) + wgmma_latency);
+    if (s->is_wgmma) time_wgmma_begin(w, t + pipe_cycles(m, s, PIPE_TENSOR) + wgmma_latency);
     if (s->read_barrier)
         w->register_ready_at[s->read_barrier - 1] =
             max2(w->register_ready_at[s->read_barrier - 1], t + operand_read_cycles);

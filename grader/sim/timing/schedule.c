@@ -192,10 +192,10 @@ static unsigned copy_evidence(const struct sim_module *m, u32 op, const struct s
     struct lowering to =
         time_lower_insn(insn_opcodes[o->opcode].name, insn_opcodes[o->opcode].pipe);
     if (o->kind != OP_LANEWISE || time_is_memory_op(o) || to.count != 1) return 0;
-    bool is_same_unit = (to.unit == UNIT_FMA && c->unit == SASS_FMA) ||
-                        (to.unit == UNIT_FP64 && c->unit == SASS_FP64) ||
-                        (to.unit == UNIT_XU && c->unit == SASS_XU);
-    bool is_integer = to.unit == UNIT_ALU || to.unit == UNIT_IADD || to.unit == UNIT_IMAD;
+    bool is_same_unit = (to.pipe == PIPE_FMA && c->unit == SASS_FMA) ||
+                        (to.pipe == PIPE_FP64 && c->unit == SASS_FP64) ||
+                        (to.pipe == PIPE_XU && c->unit == SASS_XU);
+    bool is_integer = to.pipe == PIPE_ALU || to.pipe == PIPE_IADD || to.pipe == PIPE_IMAD;
     return is_same_unit ? 2 : is_integer && (c->unit == SASS_ALU || c->unit == SASS_IMAD) ? 1 : 0;
 }
 
@@ -401,16 +401,16 @@ static void split_basic_blocks(struct schedule *s) {
 
 /* ---- steps ---- */
 
-static const u8 unit_of_sass[SASS_UNIT_COUNT] = {[SASS_ALU] = UNIT_ALU,
-                                                 [SASS_IMAD] = UNIT_IMAD,
-                                                 [SASS_FMA] = UNIT_FMA,
-                                                 [SASS_FP64] = UNIT_FP64,
-                                                 [SASS_XU] = UNIT_XU,
-                                                 [SASS_LSU] = UNIT_LSU,
-                                                 [SASS_VARIABLE_LATENCY] = UNIT_CTRL,
-                                                 [SASS_BARRIER] = UNIT_CTRL,
-                                                 [SASS_CONTROL] = UNIT_CTRL,
-                                                 [SASS_UNIFORM] = UNIT_CTRL};
+static const u8 pipe_of_sass[SASS_UNIT_COUNT] = {[SASS_ALU] = PIPE_ALU,
+                                                 [SASS_IMAD] = PIPE_IMAD,
+                                                 [SASS_FMA] = PIPE_FMA,
+                                                 [SASS_FP64] = PIPE_FP64,
+                                                 [SASS_XU] = PIPE_XU,
+                                                 [SASS_LSU] = PIPE_LSU,
+                                                 [SASS_VARIABLE_LATENCY] = PIPE_CTRL,
+                                                 [SASS_BARRIER] = PIPE_CTRL,
+                                                 [SASS_CONTROL] = PIPE_CTRL,
+                                                 [SASS_UNIFORM] = PIPE_CTRL};
 /* Cycles to read a special register, and a constant that is not an operand. Assumptions: no
  * published figures were found. */
 enum { variable_latency = 25, constant_latency = 30 };
@@ -418,14 +418,14 @@ enum { variable_latency = 25, constant_latency = 30 };
 static void make_sched_insn(const struct schedule *s, const struct sass_insn *c,
                             struct sched_insn *to) {
     *to = (struct sched_insn){.op = s->m->nops,
-                              .unit = unit_of_sass[c->unit],
+                              .pipe = pipe_of_sass[c->unit],
                               .count = 1,
                               .stall_cycles = c->stall_cycles ? c->stall_cycles : 1};
     bool constant = c->space == SASS_CONST;
-    if (constant) to->unit = UNIT_CTRL;
+    if (constant) to->pipe = PIPE_CTRL;
     to->latency = constant                           ? constant_latency
                   : c->unit == SASS_VARIABLE_LATENCY ? variable_latency
-                                                     : time_fixed_latency(s->d, to->unit);
+                                                     : time_fixed_latency(s->d, to->pipe);
     if (c->unit == SASS_BARRIER) to->kind = SCHED_BARRIER;
     else if (c->space == SASS_LOCAL) to->kind = SCHED_SPILL;
     else if (c->space != SASS_NONE && !constant) to->kind = SCHED_MEMORY;
@@ -454,7 +454,7 @@ static void make_tables(struct schedule *s) {
     memset(s->loop_body_of, 0xff, m->nsegments * sizeof *s->loop_body_of);
     for (u32 i = 0; i < s->n; i++) make_sched_insn(s, &s->code[i], &s->insns[i]);
     s->fallback_barrier = (struct sched_insn){
-        .op = m->nops, .kind = SCHED_BARRIER, .unit = UNIT_CTRL, .count = 1, .stall_cycles = 1};
+        .op = m->nops, .kind = SCHED_BARRIER, .pipe = PIPE_CTRL, .count = 1, .stall_cycles = 1};
 }
 
 /* Returns true if nearly all global accesses of the traces have a machine instruction. */

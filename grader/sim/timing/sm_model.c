@@ -20,15 +20,15 @@ static const double dram_peak_factor = 1.02;
 static void init_rates(struct sm_model *m) {
     const struct gpu_device *d = m->d;
     const struct replay_input *in = m->in;
-    double lanes[UNIT_COUNT] = {[UNIT_ALU] = d->int_lanes,
-                                [UNIT_IADD] = d->int_lanes,
-                                [UNIT_IMAD] = d->cc_major < 7 ? 128 / 3.0 : 64,
-                                [UNIT_FMA] = d->fp32_lanes,
-                                [UNIT_FP64] = d->fp64_lanes,
-                                [UNIT_XU] = d->sfu_lanes};
-    for (u32 u = 0; u < UNIT_COUNT; u++)
-        m->issue_interval[u] = lanes[u] > 0 ? 32 / (lanes[u] / SCHEDULERS_PER_SM) : 1;
-    m->issue_interval[UNIT_TENSOR] = device_mma_cycles(d);
+    double lanes[PIPE_COUNT] = {[PIPE_ALU] = d->int_lanes,
+                                [PIPE_IADD] = d->int_lanes,
+                                [PIPE_IMAD] = d->cc_major < 7 ? 128 / 3.0 : 64,
+                                [PIPE_FMA] = d->fp32_lanes,
+                                [PIPE_FP64] = d->fp64_lanes,
+                                [PIPE_XU] = d->sfu_lanes};
+    for (u32 i = 0; i < PIPE_COUNT; i++)
+        m->issue_interval[i] = lanes[i] > 0 ? 32 / (lanes[i] / SCHEDULERS_PER_SM) : 1;
+    m->issue_interval[PIPE_TENSOR] = device_mma_cycles(d);
     double per_sector = 32 * in->active_sms * d->clock_hz;
     m->l2_sector_cycles =
         is_disabled(m, TERM_BIT(L2))

@@ -49,7 +49,7 @@ struct sm_warp {
     struct chunk chunk; /* used in place of the region if there is machine code */
     u32 insn_index, block_slot, scheduler;
     double ready_at, issued_at;
-    double operands_ready_at, unit_free_at; /* for the next instruction: its operands, its pipe */
+    double operands_ready_at, pipe_free_at; /* for the next instruction: its operands, its pipe */
     double spills_owed; /* accesses to spilled registers still to be issued, a fraction below 1 */
     double *register_ready_at;
     u8 *register_reason; /* by register: enum stall of a reader */
@@ -57,7 +57,7 @@ struct sm_warp {
     struct partial_store previous_store, current_store;
     bool running, at_barrier;
     struct async_groups cp_async_groups, wgmma_groups;
-    bool unit_reserved;   /* its pipe is reserved; it needs only an issue slot */
+    bool pipe_reserved;   /* its pipe is reserved; it needs only an issue slot */
     bool at_grid_barrier; /* it waits until all blocks have arrived at the grid barrier */
     double held_until;    /* it can't issue before this time: the release of a grid barrier */
 };
@@ -89,8 +89,8 @@ struct sm_model {
     struct sm_block *blocks;
     u32 warps_per_block;
     u32 *heap, nheap;
-    double issue_free_at[SCHEDULERS_PER_SM], unit_free_at[UNIT_COUNT][SCHEDULERS_PER_SM];
-    double issue_interval[UNIT_COUNT]; /* cycles of a warp instruction on the pipe */
+    double issue_free_at[SCHEDULERS_PER_SM], pipe_free_at[PIPE_COUNT][SCHEDULERS_PER_SM];
+    double issue_interval[PIPE_COUNT]; /* cycles of a warp instruction on the pipe */
     double lsu_free_at, l1_free_at, l2_free_at, dram_free_at;
     double dram_load, dram_load_at; /* recent utilization, 0..1; the time of its last update */
     u64 dram_requests;              /* so far */
