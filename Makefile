@@ -118,7 +118,16 @@ $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa),$(shell $(call levels,\1 \3
 # The runtime is never sanitized: students' objects link with it, and the sandbox's limits leave no
 # memory for ASan's shadow. It has no line table, so that every line in an object is the student's.
 $(B)/obj/grader/runtime/%.o: EXTRA := -g0 -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include
-$(call obj,$(chapter_c)): EXTRA := -Wno-missing-prototypes
+# Digests of code without comments, for grader/grade/baseline_data.h. Their inputs determine what a
+# version of the book gives; `grader verify` finds what this list misses.
+code_digest = { $(CC) -fpreprocessed -dD -E -P -x c $(1) 2>/dev/null || cat $(1); } | tr -d '[:space:]' | sha256sum | cut -c1-16
+simulator_text := $(sort $(foreach end,c h def,$(wildcard grader/sim/*.$(end) grader/sim/*/*.$(end) grader/server/*.$(end) \
+  grader/grade/metrics.$(end) grader/book/problem.$(end) common/exercise*.$(end) common/half.$(end))))
+$(B)/simulator.digest: $(simulator_text) $(B)/objects.list
+	$(Q)cat $(simulator_text) >$@.all && $(call code_digest,$@.all) >$@ && rm $@.all
+$(call obj,grader/grade/baseline_data.c): $(B)/simulator.digest
+$(call obj,grader/grade/baseline_data.c): EXTRA = -DSIMULATOR_DIGEST='"$(shell cat $(B)/simulator.digest)"'
+$(call obj,$(chapter_c)): EXTRA = -Wno-missing-prototypes -DTEST_DIGEST='"$(shell $(call code_digest,$<))"'
 $(call obj,grader/tests/unit/test_driver_numbers.c): EXTRA := -isystem $(CUDA)/include
 
 # Every object depends on the flags that it was compiled with.
@@ -211,6 +220,10 @@ $(B)/tests/bench: $(call obj,$(bench_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 bench: $(B)/tests/bench $(patsubst grader/tests/bench/%.cu,$(B)/tests/bench-ptx/%.ptx,$(bench_cu))
 	$(Q)$(B)/tests/bench
+# Renews what the grader records of model solutions and baselines, so that a first grading need not
+# run them (grader/grade/baseline_data.h). `grader verify` says when. It takes some minutes.
+baselines: all
+	$(Q)$(B)/grader figures --device sim --output chapters/figures.txt
 # Measures how long a student waits after an edit, in comparison with nvcc alone. It takes 7 minutes
 # on an idle machine.
 bench-loop: all
@@ -376,5 +389,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all bench bench-again bench-calls bench-loop check check-arm check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site student-release test time-model uninstall
+.PHONY: all baselines bench bench-again bench-calls bench-loop check check-arm check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -112,6 +112,7 @@ struct ex_draw {
 struct exercise {
     const char *name, *chapter, *title; /* "transpose", "02-coalescing", one line */
     const char *entry;                  /* the extern "C" function; NULL = name */
+    const char *test_digest;            /* of the test file, set by EXERCISE() */
     const struct ex_arg *args;
     unsigned nargs;
     const struct ex_case *cases; /* checked for correctness */
@@ -176,9 +177,15 @@ double ex_theoretical_occupancy(unsigned threads, unsigned registers, unsigned s
 const struct exercise *ex_current_exercise(void);
 
 /* Defines the exercise and adds it to the grader's list, through a linker section. */
-#define EXERCISE(ident, ...)                                                       \
-    static const struct exercise exercise_##ident = {.name = #ident, __VA_ARGS__}; \
-    static const struct exercise *const exercise_pointer_##ident                   \
+#define EXERCISE(ident, ...)                                      \
+    static const struct exercise exercise_##ident = {             \
+        .name = #ident, .test_digest = TEST_DIGEST, __VA_ARGS__}; \
+    static const struct exercise *const exercise_pointer_##ident  \
         __attribute__((section("exercises"), used)) = &exercise_##ident
+
+/* The Makefile sets this to a digest of the test file's code, without comments. */
+#ifndef TEST_DIGEST
+#define TEST_DIGEST ""
+#endif
 
 #define EX_COUNT(array) (sizeof(array) / sizeof((array)[0]))

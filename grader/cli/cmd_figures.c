@@ -1,6 +1,6 @@
-/* cmd_figures.c — grader figures: writes the baseline data, which a student's release has in place
- * of the model solutions (grade/baseline_data.h), for all simulated devices. `make student-release`
- * calls it. Times that the cache holds are not computed again. */
+/* cmd_figures.c — grader figures: writes the baseline data (grade/baseline_data.h), for the devices
+ * named or, in a student's release, for all that are simulated. `make baselines` and `make
+ * student-release` call it. Times that the cache holds are not computed again. */
 #include "common/text.h"
 #include "grader/class/parallel.h"
 #include "grader/cli/commands.h"
@@ -15,29 +15,33 @@
  * items finish has no effect on the output. */
 struct baseline_data_builder {
     const struct options *o;
+    const struct gpu_device *devices[MAX_DEVICES];
     const struct exercise **list;
     unsigned n, device_count, next_index, *slot_items;
     struct buf *lines;
     struct err error;
 };
 
-static void add_times(const struct exercise *ex, const struct gpu_device *d,
-                      const struct grade_options *go, bool is_baseline, struct buf *out) {
+static bool add_times(const struct exercise *ex, const struct grade_options *go, bool is_baseline,
+                      struct buf *out, struct err *e) {
     double times[2];
-    if (speed_reference_times(ex, go, is_baseline, times))
-        buf_printf(out, "times %s %s %s %a %a\n", book_id(ex), d->name,
-                   is_baseline ? "naive" : "answer", times[0], times[1]);
+    char key[BASELINE_KEY_SIZE];
+    if (!speed_reference_times(ex, go, is_baseline, times)) return true;
+    if (!speed_reference_key(ex, is_baseline, key, e)) return false;
+    buf_printf(out, "times %s %s %s %s %a %a\n", book_id(ex), go->device->name,
+               is_baseline ? "naive" : "answer", key, times[0], times[1]);
+    return true;
 }
 
 /* Appends the lines of baseline.c, each after the exercise's name. */
 static bool add_limits(const struct exercise *ex, const struct grade_options *go, struct buf *out,
                        struct err *e) {
     struct buf text = {0};
-    char *rest = NULL;
-    bool ok = baseline_limits(ex, go, &text, e);
+    char *rest = NULL, key[BASELINE_KEY_SIZE];
+    bool ok = speed_reference_key(ex, true, key, e) && baseline_limits(ex, go, &text, e);
     for (char *l = text.size ? strtok_r(text.data, "\n", &rest) : NULL; l;
          l = strtok_r(NULL, "\n", &rest))
-        buf_printf(out, "limit %s %s\n", book_id(ex), l);
+        buf_printf(out, "limit %s %s %s\n", book_id(ex), key, l);
     buf_free(&text);
     return ok;
 }
@@ -54,13 +58,13 @@ static void run_item(void *user, unsigned slot, struct buf *out) {
     struct baseline_data_builder *m = user;
     const struct exercise *ex = m->list[m->slot_items[slot] / m->device_count];
     unsigned device_index = m->slot_items[slot] % m->device_count;
-    struct grade_options go = options_to_grade_options(m->o, device_at(device_index));
+    struct grade_options go = options_to_grade_options(m->o, m->devices[device_index]);
     struct err e = {0};
+    go.ignore_baseline_data = true;
     if (!go.workers) go.workers = 1;
-    add_times(ex, go.device, &go, false, out);
-    add_times(ex, go.device, &go, true, out);
-    if (device_index == 0 && !add_limits(ex, &go, out, &e))
-        buf_printf(out, "failed %s: %s\n", book_id(ex), e.text);
+    bool ok = add_times(ex, &go, false, out, &e) && add_times(ex, &go, true, out, &e) &&
+              (device_index || add_limits(ex, &go, out, &e));
+    if (!ok) buf_clear(out), buf_printf(out, "failed %s: %s\n", book_id(ex), e.text);
 }
 
 static bool item_done(void *user, unsigned slot, bool ok, const char *data, size_t size,
@@ -73,17 +77,23 @@ static bool item_done(void *user, unsigned slot, bool ok, const char *data, size
     else if (size > 7 && !memcmp(data, "failed ", 7))
         err_set(&m->error, ERR_INTERNAL, "%.*s", (int)(size - 7), data + 7);
     else buf_add(&m->lines[m->slot_items[slot]], data, size);
-    status_show((void *)book_id(ex), device_at(m->slot_items[slot] % m->device_count)->name);
+    status_show((void *)book_id(ex), m->devices[m->slot_items[slot] % m->device_count]->name);
     return ok;
 }
 
 static void write_all(struct baseline_data_builder *m, struct buf *out) {
-    buf_puts(out, "# Data of the model solutions, which this release leaves out: "
-                  "grader/grade/baseline_data.h\nwarpbook-figures 1\n");
-    buf_printf(out, "nvcc %s\n", grade_nvcc_version());
+    buf_puts(out, "# Written by `grader figures`; grader/grade/baseline_data.h has the format.\n"
+                  "warpbook-figures 2\n");
+    buf_printf(out, "nvcc %s\nsimulator %s\n", grade_nvcc_version(), baseline_data_simulator());
     for (unsigned i = 0; i < m->n * m->device_count; i++)
         buf_add(out, m->lines[i].data, m->lines[i].size);
     baseline_data_append_digest(out);
+}
+
+static void choose_devices(struct baseline_data_builder *m) {
+    const struct options *o = m->o;
+    for (unsigned i = 0; o->has_device ? i < o->ndevices : device_at(i) != NULL; i++)
+        m->devices[m->device_count++] = o->has_device ? o->devices[i] : device_at(i);
 }
 
 int cmd_figures(const struct options *o) {
@@ -92,7 +102,7 @@ int cmd_figures(const struct options *o) {
     struct buf out = {0};
     if (!(m.list = cli_select_exercises(o, &e))) return cli_report_error(&e);
     while (m.list[m.n]) m.n++;
-    while (device_at(m.device_count)) m.device_count++;
+    choose_devices(&m);
     unsigned jobs = parallel_job_count(o->jobs);
     m.slot_items = xcalloc(jobs, sizeof *m.slot_items);
     m.lines = xcalloc(m.n * m.device_count, sizeof *m.lines);

@@ -17,8 +17,9 @@
  * Texts: lesson, task, ladder text and three hints exist. Counted answers of the chapter's
  *   questions (quiz.h), and code, counts and pictures of its lesson (lesson.h), match the programs.
  *   A library's version in the lesson (practice/NAME.cu) is correct.
+ * Baseline data (grade/baseline_data.h): recorded times and counts are those of a run.
  *
- * --quick checks only starter files and model solutions. */
+ * --quick checks only starter files and model solutions, and trusts the baseline data. */
 #include "grader/cli/commands.h"
 #include "grader/cli/lesson.h"
 #include "grader/cli/progress.h"
@@ -47,6 +48,7 @@ static void put_summary_row(struct verification *c, unsigned exercise_index, uns
         evasion_count += s->role >= EVASION, detected_count += s->role >= EVASION && ok;
     }
     verify_step_order(c, exercise_index);
+    verify_baseline_data(c, ex, starter, solution);
     buf_printf(out, "%-*s  ", (int)width, book_id(ex));
     if (starter) buf_printf(out, "%-4s %5.1f  ", verdict_code(starter->verdict), starter->score);
     else buf_printf(out, "%-12s", "missing");
@@ -83,6 +85,7 @@ static bool grade_subjects(struct verification *c, struct err *e) {
             .trusted = c->subjects[i].role<SOLUTION, .skip_timing = c->subjects[i].role> MUTANT};
     char label[32];
     snprintf(label, sizeof label, "%u files", c->n);
+    go.ignore_baseline_data = !c->o->quick;
     go.progress = status_show, go.user = label;
     bool ok = class_grade_many(c->items, c->n, c->o->jobs, &go, results, e);
     for (unsigned i = 0; ok && i < c->n; i++) c->subjects[i].result = results[i];
@@ -113,6 +116,13 @@ static void write_summary(struct verification *c, struct buf *out) {
     for (unsigned i = 0; c->list[i]; i++) put_summary_row(c, i, width, out);
     buf_puts(out, "(speedup: model solution over baseline, modelled)\n");
     if (c->o->verbose) write_scores(c, width, out);
+    if (c->outdated.size)
+        buf_printf(
+            out,
+            "\nThe recorded times and counts of these exercises (chapters/figures.txt) are of "
+            "another\nsource, nvcc or simulator; gradings run the book's versions instead. To "
+            "renew them, run\n`make baselines`: %s\n",
+            buf_str(&c->outdated));
     if (!c->nproblems) return;
     buf_printf(out, "\n%u rule%s broken:\n", c->nproblems, c->nproblems == 1 ? "" : "s");
     buf_add(out, c->problems.data, c->problems.size);
@@ -125,7 +135,7 @@ static void free_verification(struct verification *c) {
         result_free(&c->subjects[i].result);
     }
     free(c->subjects), free(c->exercise_of), free(c->items), free(c->list);
-    buf_free(&c->problems);
+    buf_free(&c->problems), buf_free(&c->outdated);
 }
 
 int cmd_verify(const struct options *o) {

@@ -46,7 +46,7 @@ static const char usage_text[] =
     "Maintain the book\n"
     "  verify [EXERCISE...]   check starter files, model solutions, mutants and lessons\n"
     "  new CHAPTER/EXERCISE   create a small exercise that you change into a new one\n"
-    "  figures [EXERCISE...]  write the baseline data of a student's release\n"
+    "  figures [EXERCISE...]  record what the model solutions and baselines give\n"
     "  selftest [EXERCISE...] check that this machine measures reliably; needs --device gpu\n"
     "  gpu-report DIR [EXERCISE...]\n"
     "                         run every version on a GPU and write tables; needs --device gpu\n"

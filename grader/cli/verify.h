@@ -39,6 +39,7 @@ struct verification {
     unsigned n, capacity, exercise_of_capacity;
     struct buf problems;
     unsigned nproblems;
+    struct buf outdated; /* names of exercises whose baseline data is outdated */
 };
 
 /* Adds one broken rule to `problems`. */
@@ -58,3 +59,8 @@ void verify_step_order(struct verification *c, unsigned exercise_index);
 /* Reports speed points that don't match what the technique gains. */
 void verify_speed_points(struct verification *c, const struct exercise *ex,
                          const struct result *solution);
+/* Lists the exercise in `outdated` if its recorded baseline data are of other sources, another nvcc
+ * or another simulator. Otherwise reports data that differ from the results of starter file and
+ * model solution (either may be NULL), for which the book's versions ran unless --quick. */
+void verify_baseline_data(struct verification *c, const struct exercise *ex,
+                          const struct result *starter, const struct result *solution);

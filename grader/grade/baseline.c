@@ -1,7 +1,8 @@
-/* baseline.c — runs an exercise's baseline for the values of its goal limits, where goal progress
- * begins. grade.c calls it for each graded file; the values are kept in the cache, one entry for
- * each build of the grader. So they can't disagree with the book, and no one maintains them by
- * hand. */
+/* baseline.c — finds the baseline's values of an exercise's goal limits, where goal progress
+ * begins. grade.c calls it for each graded file. The values are recorded (baseline_data.h) or, if
+ * nvcc, the simulator or the book differ, from a run of the baseline, which the cache keeps, one
+ * entry for each build of the grader. So they can't disagree with the book, and no one maintains
+ * them by hand. */
 #include "grader/grade/grading_ctx.h"
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -70,18 +71,13 @@ static void make_baseline_key(const struct grading_ctx *g, const struct build *b
     hash_final_hex(&h, key);
 }
 
-/* Appends the lines of write_limits(), from the cache if possible. An exercise outside the book has
- * no baseline: its goals are reached or not. */
-static bool load_limits(const struct grading_ctx *g, struct buf *out, struct err *e) {
-    struct buf source = {0};
+/* Appends the lines of write_limits(), from the cache if possible. */
+static bool run_for_limits(const struct grading_ctx *g, const char *name, const struct buf *source,
+                           struct buf *out, struct err *e) {
     struct build b = {0};
-    struct err ignored = {0};
-    char name[128], key[HASH_HEX_SIZE];
-    bool found = baseline_source(g->ex, name, sizeof name, &source, &ignored);
-    if (!found) buf_free(&source);
-    if (!found) return !baseline_data_exists() || baseline_data_limits(book_id(g->ex), out, e);
+    char key[HASH_HEX_SIZE];
     bool ok =
-        build_run(&(struct build_source){name, source.data, source.size, g->ex->sm_90a}, &b, e);
+        build_run(&(struct build_source){name, source->data, source->size, g->ex->sm_90a}, &b, e);
     if (ok && !b.ok) ok = err_set(e, ERR_INTERNAL, "the baseline %s does not compile", name);
     if (ok) make_baseline_key(g, &b, key);
     if (ok && !cache_get("naive", key, out)) {
@@ -89,6 +85,29 @@ static bool load_limits(const struct grading_ctx *g, struct buf *out, struct err
         if (ok) cache_put("naive", key, buf_str(out), out->size);
     }
     build_free(&b);
+    return ok;
+}
+
+/* Appends the recorded lines of this source; returns false if there are none. */
+static bool recorded_limits(const struct grading_ctx *g, const struct buf *source,
+                            struct buf *out) {
+    char key[BASELINE_KEY_SIZE];
+    struct err ignored = {0};
+    size_t size = out->size;
+    if (g->o->ignore_baseline_data || !baseline_data_is_current()) return false;
+    baseline_data_key(g->ex, buf_str(source), source->size, key);
+    return baseline_data_limits(book_id(g->ex), key, out, &ignored) && out->size > size;
+}
+
+/* Appends the limits, recorded ones if possible. An exercise outside the book has no baseline: its
+ * goals are reached or not. */
+static bool load_limits(const struct grading_ctx *g, struct buf *out, struct err *e) {
+    struct buf source = {0};
+    struct err ignored = {0};
+    char name[128];
+    bool found = baseline_source(g->ex, name, sizeof name, &source, &ignored);
+    bool ok = found ? recorded_limits(g, &source, out) || run_for_limits(g, name, &source, out, e)
+                    : !baseline_data_exists() || baseline_data_limits(book_id(g->ex), NULL, out, e);
     buf_free(&source);
     return ok;
 }

@@ -4,13 +4,14 @@
 #include "common/hash.h"
 #include "common/text.h"
 #include "common/paths.h"
+#include "grader/grade/provenance.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MAX_DATA_BYTES = 4 << 20 };
-static const char header[] = "warpbook-figures 1\n", trailer[] = "\nend ";
+static const char header[] = "warpbook-figures 2\n", trailer[] = "\nend ";
 
 static bool data_path(char path[PATH_MAX]) {
     return path_join(path, PATH_MAX, paths_book_dir(), "chapters/figures.txt");
@@ -59,19 +60,27 @@ static const char *next_line_with(const char **at, const char *prefix) {
     return NULL;
 }
 
-bool baseline_data_find_times(const char *text, const char *exercise, const char *device,
-                              const char *version, double times[2]) {
-    char start[256];
-    snprintf(start, sizeof start, "times %s %s %s", exercise, device, version);
-    const char *found = next_line_with(&text, start);
-    return found && sscanf(found, "%la %la", &times[0], &times[1]) == 2;
+/* Returns what follows the key in the rest of a line, or NULL if the key is another one. */
+static const char *after_key(const char *rest, const char *key) {
+    size_t n = strcspn(rest, " \n");
+    return rest[n] == ' ' && (!key || (strlen(key) == n && !strncmp(rest, key, n))) ? rest + n + 1
+                                                                                    : NULL;
 }
 
-void baseline_data_find_limits(const char *text, const char *exercise, struct buf *out) {
+bool baseline_data_find_times(const char *text, const char *exercise, const char *device,
+                              const char *version, const char *key, double times[2]) {
+    char start[256];
+    snprintf(start, sizeof start, "times %s %s %s", exercise, device, version);
+    const char *found = next_line_with(&text, start), *rest = found ? after_key(found, key) : NULL;
+    return rest && sscanf(rest, "%la %la", &times[0], &times[1]) == 2;
+}
+
+void baseline_data_find_limits(const char *text, const char *exercise, const char *key,
+                               struct buf *out) {
     char start[256];
     snprintf(start, sizeof start, "limit %s", exercise);
     for (const char *l; (l = next_line_with(&text, start));)
-        buf_printf(out, "%.*s\n", (int)strcspn(l, "\n"), l);
+        if ((l = after_key(l, key))) buf_printf(out, "%.*s\n", (int)strcspn(l, "\n"), l);
 }
 
 bool baseline_data_has(const char *text, const char *exercise) {
@@ -89,21 +98,46 @@ bool baseline_data_load(const char *exercise, struct err *e) {
 }
 
 bool baseline_data_times(const char *exercise, const char *device, const char *version,
-                         double times[2], struct err *e) {
+                         const char *key, double times[2], struct err *e) {
     const char *text = load_text(e);
-    return text && baseline_data_find_times(text, exercise, device, version, times);
+    return text && baseline_data_find_times(text, exercise, device, version, key, times);
 }
 
-bool baseline_data_limits(const char *exercise, struct buf *out, struct err *e) {
+bool baseline_data_limits(const char *exercise, const char *key, struct buf *out, struct err *e) {
     const char *text = load_text(e);
-    if (text) baseline_data_find_limits(text, exercise, out);
+    if (text) baseline_data_find_limits(text, exercise, key, out);
     return text;
 }
 
-const char *baseline_data_nvcc_version(void) {
-    static char version[32];
+/* Copies the rest of the header line that begins with `name`; "" = there is none. */
+static void find_header(const char *name, char *out, size_t size) {
     struct err ignored = {0};
-    const char *text = load_text(&ignored), *found = text ? next_line_with(&text, "nvcc") : NULL;
-    if (found) snprintf(version, sizeof version, "%.*s", (int)strcspn(found, "\n"), found);
+    const char *text = load_text(&ignored), *found = text ? next_line_with(&text, name) : NULL;
+    snprintf(out, size, "%.*s", found ? (int)strcspn(found, "\n") : 0, found ? found : "");
+}
+
+const char *baseline_data_nvcc_version(void) {
+    static char version[128];
+    find_header("nvcc", version, sizeof version);
     return version;
+}
+
+const char *baseline_data_simulator(void) { return SIMULATOR_DIGEST; }
+
+bool baseline_data_is_current(void) {
+    char simulator[64];
+    find_header("simulator", simulator, sizeof simulator);
+    return !strcmp(simulator, SIMULATOR_DIGEST) &&
+           !strcmp(baseline_data_nvcc_version(), grade_nvcc_version());
+}
+
+void baseline_data_key(const struct exercise *ex, const char *source, size_t size,
+                       char key[BASELINE_KEY_SIZE]) {
+    char digest[HASH_HEX_SIZE];
+    struct hash h;
+    hash_init(&h);
+    hash_update_string(&h, ex->test_digest);
+    hash_update(&h, source, size);
+    hash_final_hex(&h, digest);
+    snprintf(key, BASELINE_KEY_SIZE, "%.16s", digest);
 }

@@ -39,8 +39,9 @@ struct grade_options {
     /* Drawn sizes depend on the file's text as well as on the seed, for students who may submit
      * repeatedly against one seed. */
     bool size_seed_includes_source;
-    bool prefetch_inputs; /* another process draws the timed case meanwhile: lower latency */
-    bool check_only;      /* on a GPU: run the cases there, but measure nothing */
+    bool prefetch_inputs;      /* another process draws the timed case meanwhile: lower latency */
+    bool check_only;           /* on a GPU: run the cases there, but measure nothing */
+    bool ignore_baseline_data; /* run the book's versions instead (baseline_data.h) */
     const struct grading_policy *policy; /* NULL = none */
     int gpu_lease_fd;                    /* see session.h; 0 = the GPU isn't shared */
     /* Called before each step, for a progress line; may be NULL. */

@@ -75,48 +75,60 @@ static void time_key(const struct grading_ctx *g, const struct build *b, char ke
     hash_final_hex(&h, key);
 }
 
-/* Sets the times of a file of the book, from the cache if possible. */
-static bool reference_times(struct grading_ctx *g, const char *name, const void *source,
-                            size_t size, struct model_times *t) {
-    struct build b;
-    struct err e = {0};
+/* Sets the times of a build of the book's, from the cache if possible. */
+static bool built_times(struct grading_ctx *g, const struct build *b, struct model_times *t) {
     char key[HASH_HEX_SIZE];
     struct buf entry = {0};
-    if (!build_run(&(struct build_source){name, source, size, g->ex->sm_90a}, &b, &e)) return false;
-    time_key(g, &b, key);
+    time_key(g, b, key);
     bool host_too_slow = false;
-    bool ok = b.ok && cache_get("times", key, &entry) &&
+    bool ok = b->ok && cache_get("times", key, &entry) &&
               sscanf(entry.data, "%la %la", &t->timed, &t->counted) == 2;
-    if (b.ok && !ok && (ok = model_file_times(g, &b, t, &host_too_slow)) && !host_too_slow) {
+    if (b->ok && !ok && (ok = model_file_times(g, b, t, &host_too_slow)) && !host_too_slow) {
         buf_printf(&entry, "%a %a", t->timed, t->counted);
         cache_put("times", key, entry.data, entry.size);
     }
     buf_free(&entry);
-    build_free(&b);
     return ok;
 }
 
-/* Sets the recorded times of a version that this release leaves out (baseline_data.h). */
+/* Sets the recorded times of a version (baseline_data.h). `source` is NULL if this release leaves
+ * it out. */
 static bool recorded_times(const struct grading_ctx *g, const char *version,
-                           struct model_times *t) {
+                           const struct buf *source, struct model_times *t) {
     struct err e = {0};
+    char key[BASELINE_KEY_SIZE];
     double times[2];
-    if (!baseline_data_exists() ||
-        !baseline_data_times(book_id(g->ex), g->o->device->name, version, times, &e))
+    if (source && (g->o->ignore_baseline_data || !baseline_data_is_current())) return false;
+    if (source) baseline_data_key(g->ex, buf_str(source), source->size, key);
+    if (!baseline_data_exists() || !baseline_data_times(book_id(g->ex), g->o->device->name, version,
+                                                        source ? key : NULL, times, &e))
         return false;
     *t = (struct model_times){.timed = times[0], .counted = times[1]};
     return true;
+}
+
+/* Sets the times of a file of the book: the recorded ones, or those of a run. */
+static bool reference_times(struct grading_ctx *g, const char *version, const char *name,
+                            const struct buf *source, struct model_times *t) {
+    struct build b;
+    struct err e = {0};
+    if (recorded_times(g, version, source, t)) return true;
+    if (!build_run(&(struct build_source){name, source->data, source->size, g->ex->sm_90a}, &b, &e))
+        return false;
+    bool ok = built_times(g, &b, t);
+    build_free(&b);
+    return ok;
 }
 
 static bool solution_times(struct grading_ctx *g, struct model_times *t) {
     struct buf source = {0};
     struct err e = {0};
     char name[128];
-    if (!book_has_solutions()) return recorded_times(g, "answer", t);
+    if (!book_has_solutions()) return recorded_times(g, "answer", NULL, t);
     const char *path = book_solution_file(g->ex, NULL);
     grade_safe_file_name(g->ex, path, name, sizeof name);
     bool ok = file_read(path, SOURCE_LIMIT, &source, &e) &&
-              reference_times(g, name, source.data, source.size, t);
+              reference_times(g, "answer", name, &source, t);
     buf_free(&source);
     return ok;
 }
@@ -126,8 +138,8 @@ static bool baseline_times(struct grading_ctx *g, struct model_times *t) {
     struct err e = {0};
     char name[128];
     bool found = baseline_source(g->ex, name, sizeof name, &source, &e);
-    bool ok = found ? reference_times(g, name, source.data, source.size, t)
-                    : recorded_times(g, "naive", t);
+    bool ok =
+        found ? reference_times(g, "naive", name, &source, t) : recorded_times(g, "naive", NULL, t);
     buf_free(&source);
     return ok;
 }
@@ -138,6 +150,17 @@ bool speed_reference_times(const struct exercise *ex, const struct grade_options
     struct model_times t = {0};
     bool ok = use_baseline ? baseline_times(&g, &t) : solution_times(&g, &t);
     times[0] = t.timed, times[1] = t.counted;
+    return ok;
+}
+
+bool speed_reference_key(const struct exercise *ex, bool use_baseline, char key[BASELINE_KEY_SIZE],
+                         struct err *e) {
+    struct buf source = {0};
+    char name[128];
+    bool ok = use_baseline ? baseline_source(ex, name, sizeof name, &source, e)
+                           : file_read(book_solution_file(ex, NULL), SOURCE_LIMIT, &source, e);
+    if (ok) baseline_data_key(ex, buf_str(&source), source.size, key);
+    buf_free(&source);
     return ok;
 }
 

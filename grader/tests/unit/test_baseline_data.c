@@ -8,27 +8,32 @@
 #include <string.h>
 
 static const char text[] = "# a comment\n"
-                           "warpbook-figures 1\n"
+                           "warpbook-figures 2\n"
                            "nvcc 13.0.88\n"
-                           "times 02-x/one h200 answer 0x1p-3 0x1.8p+1\n"
-                           "times 02-x/one h2 answer 0x1p+0 0x1p+0\n"
-                           "times 02-x/one h200 naive 0x1p+2 0x0p+0\n"
-                           "limit 02-x/one 0 0x1p+5 0x1p+2 device_read_sectors\n"
-                           "limit 02-x/one_more 0 0x1p+5 0x1p+2 other\n"
-                           "limit 02-x/one 1 0x1p+1 0x1p+0 writes\n";
+                           "simulator 0123456789abcdef\n"
+                           "times 02-x/one h200 answer k1 0x1p-3 0x1.8p+1\n"
+                           "times 02-x/one h2 answer k1 0x1p+0 0x1p+0\n"
+                           "times 02-x/one h200 naive k2 0x1p+2 0x0p+0\n"
+                           "limit 02-x/one k2 0 0x1p+5 0x1p+2 device_read_sectors\n"
+                           "limit 02-x/one_more k3 0 0x1p+5 0x1p+2 other\n"
+                           "limit 02-x/one k2 1 0x1p+1 0x1p+0 writes\n";
 /* sha256sum of the text above. */
 static const char digest[] =
-    "end 91114117e4368f64d2bbf4ccbd48bc75f9d2dd6fc90a29395bfb8936b1151732\n";
+    "end afc68ba9592379a1cb2a049dc93e65b0c7007d45ca863daafcbe074ac753c225\n";
 
 START_TEST(times_are_found_by_exercise_device_and_version) {
     double t[2];
-    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "answer", t));
+    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "answer", NULL, t));
     ck_assert(t[0] == 0.125 && t[1] == 3);
-    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "naive", t));
+    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "naive", NULL, t));
     ck_assert(t[0] == 4 && t[1] == 0);
-    ck_assert(!baseline_data_find_times(text, "02-x/one", "h20", "answer", t));
-    ck_assert(!baseline_data_find_times(text, "02-x/on", "h200", "answer", t));
-    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "step", t));
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h20", "answer", NULL, t));
+    ck_assert(!baseline_data_find_times(text, "02-x/on", "h200", "answer", NULL, t));
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "step", NULL, t));
+    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "answer", "k1", t));
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "answer", "k2", t));
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "answer", "k", t));
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "answer", "k11", t));
     ck_assert(baseline_data_has(text, "02-x/one") && !baseline_data_has(text, "02-x/one_more") &&
               !baseline_data_has(text, "02-x"));
 }
@@ -36,9 +41,14 @@ END_TEST
 
 START_TEST(limits_are_those_of_the_exercise_alone) {
     struct buf out = {0};
-    baseline_data_find_limits(text, "02-x/one", &out);
-    ck_assert_str_eq(buf_str(&out),
-                     "0 0x1p+5 0x1p+2 device_read_sectors\n1 0x1p+1 0x1p+0 writes\n");
+    for (unsigned i = 0; i < 2; i++) {
+        baseline_data_find_limits(text, "02-x/one", i ? "k2" : NULL, &out);
+        ck_assert_str_eq(buf_str(&out),
+                         "0 0x1p+5 0x1p+2 device_read_sectors\n1 0x1p+1 0x1p+0 writes\n");
+        buf_clear(&out);
+    }
+    baseline_data_find_limits(text, "02-x/one", "k1", &out);
+    ck_assert(!out.size);
     buf_free(&out);
 }
 END_TEST
