@@ -40,18 +40,21 @@ void livelock_close(struct livelock_detector *d) {
 
 /* ---- hashes ---- */
 
+/* A bijection of h for each v, and of v for each h: what went into h is never lost. */
 static u64 mix(u64 h, u64 v) {
     h = (h ^ v) * 0x9e3779b97f4a7c15ull;
     return h ^ h >> 29;
 }
 
+/* The last three of the four accumulators start at constants: each depends on its data only, so
+ * that h, in the first, is not cancelled when they are combined. */
 static u64 hash_bytes(u64 h, const void *data, size_t bytes) {
     const unsigned char *p = data;
-    u64 lane[4] = {h, h + 1, h + 2, h + 3}, v;
+    u64 sums[4] = {h, 1, 2, 3}, v;
     for (; bytes >= 32; bytes -= 32, p += 32)
-        for (u32 i = 0; i < 4; i++) memcpy(&v, p + 8 * i, 8), lane[i] = mix(lane[i], v);
-    for (; bytes; bytes--, p++) lane[0] = mix(lane[0], *p);
-    return mix(mix(lane[0], lane[1]), mix(lane[2], lane[3]));
+        for (u32 i = 0; i < 4; i++) memcpy(&v, p + 8 * i, 8), sums[i] = mix(sums[i], v);
+    for (; bytes; bytes--, p++) sums[0] = mix(sums[0], *p);
+    return mix(mix(mix(sums[0], sums[1]), sums[2]), sums[3]);
 }
 
 /* Returns true if a counter lies at the 4 bytes of the warp's frames. */
@@ -63,12 +66,14 @@ static bool is_counter(const struct worker *k, const struct warp *w, const u8 *c
     return false;
 }
 
+/* Hashes the warp's frames without counters. In each 64 bytes lies a part of one register, or
+ * predicates, which are no counters (decode_slot_new). */
 static u64 hash_registers(u64 h, const struct worker *k, const struct warp *w, const u8 *counters) {
-    enum { SLOT = 128 /* bytes: a register of 32 bits */ };
+    enum { STEP = 64 };
     u32 bytes = k->launch->warp_frame_bytes;
     if (!counters) return hash_bytes(h, w->frames, bytes);
     for (u32 at = 0, n; at < bytes; at += n) {
-        n = bytes - at < SLOT ? bytes - at : SLOT;
+        n = bytes - at < STEP ? bytes - at : STEP;
         if (!is_counter(k, w, counters, at)) h = hash_bytes(h, w->frames + at, n);
     }
     return h;
@@ -220,12 +225,13 @@ static void begin(struct livelock_detector *d, const struct worker *k) {
     d->phase = WINDOW, d->round = 0;
 }
 
-static void hash_first(struct livelock_detector *d, const struct worker *k) {
+static void hash_first(struct livelock_detector *d, const struct worker *k, u64 executed) {
     free(d->counters);
     d->counters = xcalloc(k->launch->warp_frame_bytes / 4 + 1ul, 1);
     if (!livelock_find_counters(k, d->segment_runs, d->counters))
         free(d->counters), d->counters = NULL;
     d->block_hash = hash_blocks(d, k);
+    d->next_attempt = executed + resident_bytes(k) / BYTES_PER_INSN;
     d->nsegments = count_segments(d, k);
     for_ready_splits(d, k, store_vruntime);
     d->phase = BLOCKS_HASHED;
@@ -260,6 +266,6 @@ bool livelock_found(struct livelock_detector *d, struct worker *k, u64 executed)
     if (has_host_writes || global_bytes(m) >> 20 > MAX_GLOBAL_MIB) return false;
     d->round++;
     if (d->phase == IDLE) return begin(d, k), false;
-    if (d->phase == WINDOW) return hash_first(d, k), false;
+    if (d->phase == WINDOW) return hash_first(d, k, executed), false;
     return compare(d, k, executed);
 }
