@@ -106,7 +106,7 @@ struct ex_draw {
     const char *variants[EX_VARIANTS];
     /* Adjusts a drawn case, for constraints that spans can't express; NULL = none. */
     void (*adjust)(struct ex_case *c, struct ex_rng *r);
-    const char *none; /* the reason if nothing can be drawn; else NULL */
+    const char *no_draw_reason; /* the reason if nothing can be drawn; else NULL */
 };
 
 struct exercise {

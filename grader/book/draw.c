@@ -7,7 +7,7 @@
 unsigned problem_drawn_case_count(const struct exercise *ex) {
     bool any = false;
     for (unsigned i = 0; i < EX_DIMS; i++) any |= ex->draw.dim[i].high > 0;
-    return any && !ex->draw.none ? PROBLEM_DRAWN_CASES : 0;
+    return any && !ex->draw.no_draw_reason ? PROBLEM_DRAWN_CASES : 0;
 }
 
 /* ---- comparison with listed cases ---- */
@@ -126,7 +126,7 @@ static bool is_valid_span(const struct ex_span *s) {
 }
 
 bool problem_is_valid_draw(const struct exercise *ex, struct buf *reason) {
-    bool has_reason = ex->draw.none && ex->draw.none[0], drawn = false;
+    bool has_reason = ex->draw.no_draw_reason && ex->draw.no_draw_reason[0], drawn = false;
     size_t initial_size = reason->size;
     long min_product = 1;
     for (unsigned i = 0; i < EX_DIMS; i++) {
@@ -137,9 +137,12 @@ bool problem_is_valid_draw(const struct exercise *ex, struct buf *reason) {
             buf_printf(reason, ".draw.dim[%u] from %ld to %ld has no size\n", i, s->low, s->high);
     }
     if (!drawn && !has_reason)
-        buf_puts(reason, "all its cases are listed: set .draw to draw others, or .draw.none to the "
-                         "reason why not\n");
-    if (drawn && has_reason) buf_puts(reason, ".draw has sizes, but .draw.none is set, too\n");
+        buf_puts(
+            reason,
+            "all its cases are listed: set .draw to draw others, or .draw.no_draw_reason to the "
+            "reason why not\n");
+    if (drawn && has_reason)
+        buf_puts(reason, ".draw has sizes, but .draw.no_draw_reason is set, too\n");
     if (drawn && ex->draw.max_product && min_product > ex->draw.max_product)
         buf_printf(reason, ".draw.max_product is %ld, below the smallest product\n",
                    ex->draw.max_product);

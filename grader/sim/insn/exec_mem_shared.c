@@ -31,8 +31,9 @@ static void check_initialized_shared(struct exec *x, const struct op *o, const s
     if (!all_initialized(w, access_span(d))) undef_access(x, o, d, lane, offset, w, SPACE_SHARED);
 }
 
-static void shadow_shared(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base,
-                          const s32 *rel, u32 mask, u8 shape) {
+/* Marks stored bytes as initialized, and reports loads of others. */
+static void track_initialized_shared(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                     u64 base, const s32 *rel, u32 mask, u8 shape) {
     u32 span = access_span(d);
     unsigned char *w = x->shared_written + base;
     if (d->verb != MEM_LOAD) {
@@ -47,11 +48,16 @@ static void shadow_shared(struct exec *x, const struct op *o, const struct mem_d
     FOR_ACTIVE_LANES(mask) check_initialized_shared(x, o, d, l, base + (u64)(s64)rel[l]);
 }
 
-/* Starts tracking the copy of a cp.async, at its store. The op `target` before it has loaded the
- * data, for the lanes that copy all of their bytes. */
+enum { SECTOR_BYTES = 32 };
+
+/* Returns the load of a cp.async from its store: the op `target` before it. */
+static const struct op *load_of_async_copy(const struct op *store) { return store - store->target; }
+
+/* Starts tracking the copy of a cp.async, at its store. Its load had the lanes that copy all of
+ * their bytes. */
 static void issue_async_copy(struct exec *x, const struct op *o, u64 base, const s32 *rel, u32 mask,
                              u32 span) {
-    const struct op *load = o - o->target;
+    const struct op *load = load_of_async_copy(o);
     u64 from[32];
     ISAFN(lane_addresses)(x, load, &x->mems[load->aux], from);
     race_async_issue(x, o, base, rel, mask, span, from, mask_at(x, load->guard) ^ load->guard_xor);
@@ -60,15 +66,17 @@ static void issue_async_copy(struct exec *x, const struct op *o, u64 base, const
 /* Counts the bytes of a cp.async. Bytes that several lanes copy move once: no more than the sectors
  * hold, which the load has just counted. */
 static void count_async_copy(struct exec *x, const struct op *o, u32 mask, u32 span) {
-    const struct op *load = o - o->target;
+    const struct op *load = load_of_async_copy(o);
     const struct mem_desc *d = &x->mems[load->aux];
     const struct access_pattern *m = &x->pattern_cache[d->stat];
     u64 from[32];
     ISAFN(lane_addresses)(x, load, d, from);
-    u32 phase = (u32)from[__builtin_ctz(mask)] & 31, bytes = span * (u32)__builtin_popcount(mask);
-    u32 sectors =
-        m->valid && m->valid_alignments >> phase & 1 ? m->sectors_by_alignment[phase] : 32;
-    inflight_issue(x, o, d->stat, bytes < 32 * sectors ? bytes : 32 * sectors);
+    u32 alignment = (u32)from[__builtin_ctz(mask)] % SECTOR_BYTES,
+        bytes = span * (u32)__builtin_popcount(mask);
+    bool is_counted = m->valid && m->valid_alignments >> alignment & 1;
+    u32 max_sectors = is_counted ? m->sectors_by_alignment[alignment] : 32 /* one a lane */,
+        max_bytes = SECTOR_BYTES * max_sectors;
+    inflight_issue(x, o, d->stat, bytes < max_bytes ? bytes : max_bytes);
 }
 
 /* Reports an access that is in the block's shared memory but outside the array from which its
@@ -116,7 +124,7 @@ static inline void perform_shared_access(struct exec *x, const struct op *o,
     if (x->sanitize && d->array_end && (!m || !is_in_array(d, m, base, span)))
         check_array(x, o, d, base, rel, mask);
     if (__builtin_expect(d->is_cp_async, false)) count_async_copy(x, o, mask, span);
-    if (x->sanitize && !d->is_cp_async) shadow_shared(x, o, d, base, rel, mask, shape);
+    if (x->sanitize && !d->is_cp_async) track_initialized_shared(x, o, d, base, rel, mask, shape);
     if (x->sanitize && d->is_cp_async) issue_async_copy(x, o, base, rel, mask, span);
     if (x->sanitize) ISAFN(race_shared_access)(x, o, m, base, rel, mask, span, race_access_of(d));
     ISAFN(lane_move)(x, d, x->shared + base, rel, mask, shape);

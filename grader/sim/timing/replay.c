@@ -164,7 +164,7 @@ static double apply_backpressure(struct sm_model *m, const struct sm_warp *w, do
     u64 h = w->trace->words[at - 1];
     if (trace_space(h) != SPACE_GLOBAL || trace_verb(h) == MEM_LOAD) return t;
     if (trace_verb(h) >= MEM_ATOM)
-        t = max2(t, time_atomic_backlog(m, w->trace->words + at - 1) - atomic_queue_cycles);
+        t = max2(t, time_atomic_free_at(m, w->trace->words + at - 1) - atomic_queue_cycles);
     return max2(t, max2(m->l2_free_at, m->dram_free_at) - l2_queue_cycles);
 }
 

@@ -20,6 +20,8 @@ static const double sector_switch_cycles = 0.25;
  * a sector that another warp is updating delay others in the slice: 91 us where the words of 8
  * warps are in one sector (grader/tests/timing/waiting-*.tsv, lanes32-every1024 and -every1). */
 static const double red_l2_sectors = 2.8, atom_l2_sectors = 3.65, busy_sector_factor = 1.65;
+/* Sectors between L2 and DRAM for one that L2 lacks: 64 bytes are read and written back. */
+enum { ATOMIC_DRAM_SECTORS = 4 };
 /* log2 of the bytes of a chunk; each chunk is modelled as a slice of its own. */
 enum { SLICE_SHIFT = 9 };
 
@@ -115,11 +117,11 @@ static double max_lanes_per_word(const u64 *p, u32 k, u64 *sector_entries) {
 
 /* Returns when the sector is in L2. If the slice does not hold it, 64 bytes come from DRAM and go
  * back later; meanwhile the slice serves other requests. */
-static double fetch_sector(struct sm_model *m, struct sm_block *b, u64 word, double t) {
-    u64 line = word >> 7;
-    u32 sector = 1u << (word >> 5 & 3),
+static double fetch_sector(struct sm_model *m, struct sm_block *b, u64 address, double t) {
+    u64 line = address >> 7;
+    u32 sector = 1u << (address >> 5 & 3),
         first = time_sector_set_add(&b->sectors, line, true, sector);
-    return time_memory_dram(m, line, sector, first, 4, t);
+    return time_memory_dram(m, line, sector, first, ATOMIC_DRAM_SECTORS, t);
 }
 
 /* Returns when L2 has room for the updates of a sector whose busiest word has `max_lanes` lanes. */
@@ -161,9 +163,9 @@ double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, 
     return ready;
 }
 
-double time_atomic_backlog(struct sm_model *m, const u64 *p) {
-    u64 word = entry_address(p[1]);
-    return max2(find(m, sector_key(word))->free_at, find(m, slice_key(word))->free_at);
+double time_atomic_free_at(struct sm_model *m, const u64 *p) {
+    u64 address = entry_address(p[1]);
+    return max2(find(m, sector_key(address))->free_at, find(m, slice_key(address))->free_at);
 }
 
 double time_atomic_drain_time(const struct sm_model *m, double end) {

@@ -142,13 +142,18 @@ double time_memory_l2(struct sm_model *m, double t, double sectors);
 double time_memory_dram(struct sm_model *m, u64 line, u32 sectors, u32 first, double cost,
                         double t);
 
-/* replay_atomics.c: sets up the units from the traces; models an access as above; returns when the
- * units of the access are free; when all are; adds their busy cycles to the resources. */
+/* ---- replay_atomics.c ---- */
+
+/* Sets up a unit for each sector and slice that the traces' atomics use. */
 void time_atomic_open(struct sm_model *m, const struct sim_trace *t);
+/* Models an access; returns when its result arrives, and in `reason` what a reader waits for. */
 double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, double t,
                           const struct mem_desc *d, u8 *reason);
-double time_atomic_backlog(struct sm_model *m, const u64 *p);
+/* Returns when the units of the access at `p` are free. */
+double time_atomic_free_at(struct sm_model *m, const u64 *p);
+/* Returns when all units are free, at least `end`. */
 double time_atomic_drain_time(const struct sm_model *m, double end);
+/* Adds the busy cycles of the busiest unit of each kind to the resources. */
 void time_atomic_add_busy(struct sm_model *m);
 
 /* replay_async.c: adds a wgmma, or the load of a cp.async, that completes at `ready`. */

@@ -208,10 +208,10 @@ static bool is_valid_draw(struct ex_draw d) {
 
 START_TEST(every_exercise_draws_sizes_or_gives_a_reason) {
     ck_assert(!is_valid_draw((struct ex_draw){0}));
-    ck_assert(!is_valid_draw((struct ex_draw){.none = ""}));
-    ck_assert(is_valid_draw((struct ex_draw){.none = "its only size is 1"}));
+    ck_assert(!is_valid_draw((struct ex_draw){.no_draw_reason = ""}));
+    ck_assert(is_valid_draw((struct ex_draw){.no_draw_reason = "its only size is 1"}));
     ck_assert(is_valid_draw((struct ex_draw){.dim = {{1, 9}}}));
-    ck_assert(!is_valid_draw((struct ex_draw){.dim = {{1, 9}}, .none = "why"}));
+    ck_assert(!is_valid_draw((struct ex_draw){.dim = {{1, 9}}, .no_draw_reason = "why"}));
     ck_assert(!is_valid_draw((struct ex_draw){.dim = {{1, 9}, {7, 3}}}));
     ck_assert(!is_valid_draw((struct ex_draw){.dim = {{-1, 9}}}));
     ck_assert(!is_valid_draw((struct ex_draw){.dim = {{9, 15, .power_of_two = 1}}}));
