@@ -74,6 +74,7 @@ static const char *source_text(char letter) {
     case 'K': return "measured: caps-tum/mt4g";
     case 'M': return "measured: markdewing/AI_kernels";
     case 'B': return "measured: benchmarks listed in docs/time-model.md, Atomics";
+    case 'J': return "measured: Chips and Cheese";
     case 'H': return "measured: grader/tests/timing/micro-*.tsv";
     case 'W': return "measured: grader/tests/timing/latency-*.tsv";
     case 'P': return "measured: grader/tests/timing/copies-h100.tsv";
@@ -85,6 +86,10 @@ static const char *source_text(char letter) {
     default: return "assumed: no figure was found";
     }
 }
+
+bool device_is_measured(const struct gpu_device *d) { return strchr(d->spec_sources, 'W'); }
+
+bool device_has_estimates(const struct gpu_device *d) { return strchr(d->spec_sources, 'N'); }
 
 bool device_spec(const struct gpu_device *d, unsigned i, struct device_spec *out) {
     const struct device_spec specs[] = {
@@ -136,8 +141,8 @@ bool device_spec_is_assumed(const struct gpu_device *d, const char *spec_name) {
  * for 16 x 8 x 8 of TF32 and 16 x 8 x 32 of bytes). That is two thirds of the data sheet's rate,
  * which only wgmma reaches. Older devices, from the vendor's data sheets, dense products of halves:
  * A100 312 TFLOP/s, 1024 products a clock and SM; V100 125, T4 65, RTX A6000 155, RTX 3090 142 and
- * RTX 4090 330 (the last two with sums in halves): 512. */
+ * RTX 4090 330 (the last two with sums in halves): 512. RTX 5090 419, likewise: 512. */
 double device_mma_cycles(const struct gpu_device *d) {
-    if (d->cc_major >= 9) return 6;
+    if (d->cc_major == 9 || d->cc_major == 10) return 6;
     return d->cc_major == 8 && d->cc_minor == 0 ? 8 : 16;
 }

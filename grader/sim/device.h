@@ -44,6 +44,11 @@ bool device_spec(const struct gpu_device *d, unsigned i, struct device_spec *out
  */
 bool device_spec_is_assumed(const struct gpu_device *d, const char *spec_name);
 
+/* Returns true if the time model was measured on such a device (docs/time-model.md). */
+bool device_is_measured(const struct gpu_device *d);
+/* Returns true if figures are those of another device, scaled by SMs and clock. */
+bool device_has_estimates(const struct gpu_device *d);
+
 /* Returns the number of blocks that fit on one SM; `limit` (may be NULL) gets the limiter's name.
  */
 unsigned device_blocks_per_sm(const struct gpu_device *d, unsigned threads, unsigned registers,

@@ -162,8 +162,10 @@ static void set_interval(const struct sample_plan *p, const struct sim_trace *tr
                          struct time_estimate *t) {
     double f = base_error_factor;
     t->uncertainty_note = "";
-    if (strchr(d->spec_sources, 'N'))
-        f *= 1.1, t->uncertainty_note = "some figures of this device are estimates";
+    if (!device_is_measured(d)) f *= 1.1, t->uncertainty_note = "not measured on such a device";
+    if (device_has_estimates(d))
+        f *= 1.1, t->uncertainty_note =
+                      "not measured on such a device; some of its figures are estimates";
     if (p->registers_estimated)
         f *= 1.15, t->uncertainty_note = "register count unknown: occupancy is an estimate";
     if (r->utilization[RESOURCE_ATOMIC_ADDRESS] > 0.3 ||

@@ -481,8 +481,9 @@ START_TEST(register_moves_are_free) {
 END_TEST
 
 START_TEST(every_device_parameter_has_a_source) {
-    static const char *const required[] = {"h200",    "h100", "a100",  "v100", "rtx4090",
-                                           "rtx3090", "t4",   "a4000", "mx330"};
+    static const char *const required[] = {
+        "h200", "h100",    "a100", "v100", "rtx4090", "rtx3090", "t4",      "a4000", "mx330",
+        "b200", "rtx5090", "l40s", "l4",   "rtx5070", "rtx4060", "rtx3060", "a10g",  "orin"};
     for (unsigned i = 0; i < sizeof required / sizeof *required; i++)
         ck_assert_msg(device_find(required[i]) != NULL, "%s", required[i]);
     for (unsigned i = 0; device_at(i); i++) {
@@ -492,6 +493,39 @@ START_TEST(every_device_parameter_has_a_source) {
         ck_assert_uint_eq(n, strlen(device_at(i)->spec_sources));
         ck_assert(device_at(i)->clock_hz > 1e9 && device_at(i)->dram_rate > 1e10);
     }
+}
+END_TEST
+
+/* Peaks of the vendor's data sheets, in TFLOP/s of FP32: 2 operations a lane and clock. */
+START_TEST(fp32_peaks_match_the_data_sheets) {
+    static const struct {
+        const char *device;
+        double tflops;
+    } sheets[] = {{"h200", 67},   {"a100", 19.5}, {"v100", 15.7},     {"rtx4090", 82.6},
+                  {"t4", 8.1},    {"b200", 75},   {"rtx5090", 104.8}, {"rtx5070", 30.9},
+                  {"l40s", 91.6}, {"l4", 30.3},   {"rtx4060", 15.1},  {"rtx3060", 12.7},
+                  {"a10g", 35},   {"orin", 5.3}};
+    for (unsigned i = 0; i < sizeof sheets / sizeof *sheets; i++) {
+        const struct gpu_device *d = device_find(sheets[i].device);
+        double modelled = 2e-12 * d->sms * d->fp32_lanes * d->clock_hz;
+        ck_assert_msg(modelled > 0.88 * sheets[i].tflops && modelled < 1.05 * sheets[i].tflops,
+                      "%s: %.1f of %.1f", d->name, modelled, sheets[i].tflops);
+    }
+}
+END_TEST
+
+START_TEST(devices_without_measurements_have_wider_intervals) {
+    static const char *const devices[] = {"h100", "a100", "l4"}; /* l4: estimated latencies */
+    double width[3];
+    for (unsigned i = 0; i < 3; i++) {
+        struct kernel_spec s = fma_spec(16, 1024);
+        s.device = devices[i];
+        struct time_estimate t = spec_model(&s);
+        width[i] = t.high / t.low;
+        ck_assert_int_eq(strstr(t.uncertainty_note, "not measured") != NULL, i > 0);
+        buf_free(&s.body);
+    }
+    ck_assert(width[0] < width[1] && width[1] < width[2]);
 }
 END_TEST
 
@@ -526,6 +560,8 @@ UNIT_SUITE(timing) {
     tcase_add_test(c, loads_are_not_hoisted_above_stores);
     tcase_add_test(c, register_moves_are_free);
     tcase_add_test(c, every_device_parameter_has_a_source);
+    tcase_add_test(c, fp32_peaks_match_the_data_sheets);
+    tcase_add_test(c, devices_without_measurements_have_wider_intervals);
     suite_add_tcase(s, c);
     return s;
 }
