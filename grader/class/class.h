@@ -13,6 +13,12 @@
 bool class_intake(struct store *s, const struct plan *p, const struct exercise *const *list,
                   struct err *e);
 
+/* Grading a class goes ahead without asking if at most this many are unclear. */
+enum { CLASS_FEW_UNCLEAR = 5 };
+/* Returns the number of students with an unclear submission and of unclear entries without a
+ * student; -1 = error. */
+long long class_count_unclear(struct store *s, struct err *e);
+
 struct class_progress {
     unsigned graded, total, internal_error_count; /* of this run; verdict IE for the last */
     double seconds;

@@ -21,7 +21,8 @@ static void put_totals(struct store *s, FILE *f, struct err *e) {
         "SELECT (SELECT count(*) FROM student), (SELECT count(*) FROM student WHERE entries > 0),"
         " (SELECT count(*) FROM submission WHERE state = 'taken'),"
         " (SELECT count(DISTINCT student || '/' || entry) FROM intake WHERE state = 'unclear'),"
-        " (SELECT count(*) FROM student WHERE rostered AND entries = 0)",
+        " (SELECT count(*) FROM student WHERE rostered AND entries = 0 AND doubt = "
+        "'')",
         "");
     if (store_step(s, &q, e))
         fprintf(f,

@@ -352,6 +352,8 @@ bool intake_archive(int fd, intake_filter_fn *filter, void *user, struct intake 
     lseek(records_fd, 0, SEEK_SET);
     ok = ok && intake_read_fd(records_fd, INTAKE_MAX_TOTAL_BYTES + (8 << 20), &records) &&
          parse_records(buf_str(&records), buf_str(&records) + records.size, out, e);
+    /* libarchive takes some truncated archives, such as 7z, for empty ones. */
+    if (ok && !records.size) ok = err_set(e, ERR_INPUT, "it is damaged, or has no files");
     jail_result_free(&result);
     buf_free(&records);
     close(records_fd);
@@ -362,6 +364,6 @@ void intake_free(struct intake *in) {
     for (unsigned i = 0; i < in->n; i++) free(in->files[i].path), buf_free(&in->files[i].data);
     for (unsigned i = 0; i < in->nrejections; i++)
         free(in->rejections[i].path), free(in->rejections[i].reason);
-    free(in->files), free(in->rejections);
+    free(in->files), free(in->rejections), buf_free(&in->other_exercises);
     *in = (struct intake){0};
 }

@@ -35,8 +35,10 @@ struct intake {
     unsigned n, capacity;
     struct intake_rejection *rejections;
     unsigned nrejections, rejections_capacity;
-    unsigned other_file_count; /* files that are not sources and need no review */
-    bool needs_review;         /* of any rejection */
+    unsigned other_file_count;     /* files that are not sources and need no review */
+    struct buf other_exercises;    /* names of handed-in exercises that are not asked for: "a, b" */
+    unsigned other_exercise_count; /* of these */
+    bool needs_review;             /* of any rejection */
 };
 
 /* Returns true if the file of this path is to be kept. */

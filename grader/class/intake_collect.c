@@ -133,6 +133,20 @@ static bool upsert_student(struct intake_ctx *c, const struct plan_student *st, 
            store_exec(c->s, e, "DELETE FROM intake WHERE student = ?", "t", st->id);
 }
 
+/* Adds a row for the book's exercises that were handed in, but aren't among those to grade. */
+static bool save_other_exercises(struct intake_ctx *c, const char *student, const char *entry,
+                                 const struct intake *in, struct err *e) {
+    unsigned n = in->other_exercise_count, shown = 1;
+    struct buf reason = {0};
+    for (const char *p = buf_str(&in->other_exercises); (p = strchr(p, ',')); p++) shown++;
+    if (!n) return true;
+    buf_printf(&reason, "not part of this assignment: %s", buf_str(&in->other_exercises));
+    if (n > shown) buf_printf(&reason, " and %u more", n - shown);
+    bool ok = add_intake_row(c, student, entry, "", "", "left out", buf_str(&reason), e);
+    buf_free(&reason);
+    return ok;
+}
+
 static bool save_rejections(struct intake_ctx *c, const char *student, const char *entry,
                             const struct intake *in, struct err *e) {
     bool ok = true;
@@ -145,7 +159,7 @@ static bool save_rejections(struct intake_ctx *c, const char *student, const cha
              in->other_file_count, in->other_file_count == 1 ? "" : "s");
     if (in->other_file_count && ok)
         ok = add_intake_row(c, student, entry, "", "", "left out", other_files_text, e);
-    return ok;
+    return ok && save_other_exercises(c, student, entry, in, e);
 }
 
 /* Sets to absent what an earlier intake took and is no longer handed in. The row must stay: another
@@ -183,7 +197,7 @@ static bool save_student_intake(struct intake_ctx *c, const struct plan_student 
     if (ok && entries && !in->n && !in->nrejections && !in->other_file_count)
         ok = add_intake_row(c, st->id, entry, "", "", st->is_rostered ? "missing" : "left out",
                             "it is empty", e);
-    if (ok && !entries && st->is_rostered)
+    if (ok && !entries && st->is_rostered && !st->review_reason)
         ok = add_intake_row(c, st->id, "", "", "", "missing",
                             "on the roster, but nothing handed in", e);
     if (ok && entries && c->p->has_roster && !st->is_rostered)
@@ -197,9 +211,10 @@ static bool collect_student(struct intake_ctx *c, unsigned student, const struct
     const struct plan_student *st = &c->p->students[student];
     struct intake in = {0};
     struct buf entry = {0};
+    if (st->review_reason) intake_reject(&in, "", true, st->review_reason);
     for (unsigned i = 0; i < n; i++) {
         const struct plan_entry *en = &c->p->entries[pairs[i].entry];
-        read_entry(en, &in);
+        if (!st->review_reason) read_entry(en, &in);
         buf_puts(&entry, i ? ", " : "");
         text_clean_name(&entry, en->name);
     }
@@ -264,4 +279,11 @@ bool class_intake(struct store *s, const struct plan *p, const struct exercise *
          store_commit(s, save_unattributed_entries(&c, e) && add_missing_submissions(&c, e), e);
     free(c.matches);
     return ok;
+}
+
+long long class_count_unclear(struct store *s, struct err *e) {
+    return store_query_int(
+        s, e,
+        "SELECT (SELECT count(DISTINCT student) FROM submission WHERE state = 'unclear') +"
+        " (SELECT count(*) FROM intake WHERE student = '' AND state = 'unclear')");
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MAX_NAME = 256 };
+enum { MAX_NAME = 256, MAX_LISTED_EXERCISES = 8 };
 
 /* ---- names ---- */
 
@@ -149,10 +149,16 @@ static void match_exercise(const struct intake *in, const struct exercise *ex,
     if (out->reason) out->file_index = -1;
 }
 
-static bool is_book_exercise(const char *path) {
+/* Returns the exercise of the book that a file is named after, or NULL. */
+static const struct exercise *find_book_exercise(const char *path) {
     for (unsigned k = 0; k < book_count(); k++)
-        if (match_exercise_name(book_at(k), path)) return true;
-    return false;
+        if (match_exercise_name(book_at(k), path)) return book_at(k);
+    return NULL;
+}
+
+static void add_other_exercise(struct intake *in, const struct exercise *ex) {
+    if (in->other_exercise_count++ < MAX_LISTED_EXERCISES)
+        buf_printf(&in->other_exercises, "%s%s", in->other_exercises.size ? ", " : "", ex->name);
 }
 
 static const char better_location_reason[] = "another file, in a better matching folder, counts";
@@ -168,10 +174,10 @@ static void reject_unmatched(struct intake *in, unsigned i, const struct exercis
         reason = matches[k].reason ? matches[k].reason : better_location_reason;
     }
     if (is_used) return;
+    const struct exercise *other = find_book_exercise(in->files[i].path);
     if (is_listed) intake_reject(in, in->files[i].path, reason != better_location_reason, reason);
-    else if (!is_book_exercise(in->files[i].path))
-        intake_reject(in, in->files[i].path, true, "no exercise has this name");
-    else in->other_file_count++;
+    else if (other) add_other_exercise(in, other);
+    else intake_reject(in, in->files[i].path, true, "no exercise has this name");
 }
 
 void match_files_to_exercises(struct intake *in, const struct exercise *const *list,
@@ -179,7 +185,7 @@ void match_files_to_exercises(struct intake *in, const struct exercise *const *l
     for (unsigned k = 0; list[k]; k++) match_exercise(in, list[k], &out[k]);
     /* If there is one exercise and one file, the file may have any name. */
     if (list[0] && !list[1] && in->n == 1 && !in->needs_review && out->file_index < 0 &&
-        !is_book_exercise(in->files[0].path))
+        !find_book_exercise(in->files[0].path))
         out->file_index = 0;
     for (unsigned i = 0; i < in->n; i++) reject_unmatched(in, i, list, out);
 }

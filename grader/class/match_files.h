@@ -12,7 +12,7 @@ struct exercise_match {
 };
 /* `out` has one element for each exercise of `list`, which ends in NULL. Files that match no
  * exercise of the list go to in->rejections, with the reason. Files of the book's other exercises
- * need no review. */
+ * need no review; they are counted in in->other_exercises. */
 void match_files_to_exercises(struct intake *in, const struct exercise *const *list,
                               struct exercise_match *out);
 /* Returns true if the file's name is that of the exercise. */

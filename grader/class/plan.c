@@ -1,5 +1,7 @@
-/* plan.c — see plan.h. It lists the entries, detects the layout from their names, then assigns each
- * entry to a student by its name: the roster's student of that name, or a new one. */
+/* plan.c — see plan.h. It lists the entries, then assigns each one to a student by its name: the
+ * roster's student of that name, or a new one. A name that fits several students, and a name that
+ * merely contains a student's, assigns nothing: plan_ambiguity.c then marks all whom it may mean.
+ */
 #include "grader/class/plan.h"
 #include "grader/class/assignment.h"
 #include "common/buf.h"
@@ -9,6 +11,8 @@
 #include "grader/book/book.h"
 #include "grader/class/intake.h"
 #include "grader/class/match_files.h"
+#include "grader/class/plan_ambiguity.h"
+#include "grader/class/plan_names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +29,7 @@ static const char *const layout_names[] = {
     PLAN_LAYOUTS(X)
 #undef X
 };
-static const char metadata[] = "submission_metadata.yml", moodle_infix[] = "_assignsubmission_",
+static const char metadata[] = "submission_metadata.yml",
                   no_student_reason[] =
                       "no student's name: put it into a folder with the student's name, call it "
                       "STUDENT_EXERCISE.cu, or name the exercise with --exercise";
@@ -39,7 +43,9 @@ bool plan_parse_layout(const char *name, enum plan_layout *out) {
 /* ---- the entries ---- */
 
 static void reject_entry(struct plan_entry *en, const char *reason, bool needs_review) {
-    en->kind = PLAN_OTHER, en->reason = reason, en->needs_review = needs_review;
+    char *copy = xstrdup(reason);
+    free(en->reason);
+    en->kind = PLAN_OTHER, en->reason = copy, en->needs_review = needs_review;
 }
 
 static void add_entry(struct plan *p, const char *dir, int dir_fd, const char *name) {
@@ -48,7 +54,8 @@ static void add_entry(struct plan *p, const char *dir, int dir_fd, const char *n
     if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         reject_entry(&en, "its file status cannot be read", true);
     else if (name[0] == '.') reject_entry(&en, "a hidden file", false);
-    else if (S_ISLNK(st.st_mode)) reject_entry(&en, "a link, which is not followed", true);
+    else if (S_ISLNK(st.st_mode))
+        en.is_link = true, reject_entry(&en, "a link, which is not followed", true);
     else if (S_ISDIR(st.st_mode)) en.kind = PLAN_FOLDER;
     else if (!S_ISREG(st.st_mode)) reject_entry(&en, "not a regular file", true);
     else if (intake_is_archive(name)) en.kind = PLAN_ARCHIVE;
@@ -125,18 +132,6 @@ static bool add_path(struct plan *p, const char *path, struct err *e) {
     return ok;
 }
 
-static enum plan_layout detect_layout(const struct plan *p) {
-    struct lms_name lms;
-    bool has_canvas_name = false;
-    for (unsigned i = 0; i < p->nentries; i++) {
-        const struct plan_entry *en = &p->entries[i];
-        if (!strcmp(en->name, metadata)) return PLAN_gradescope;
-        if (strstr(en->name, moodle_infix)) return PLAN_moodle;
-        has_canvas_name |= en->kind != PLAN_FOLDER && parse_lms_name(en->name, &lms);
-    }
-    return has_canvas_name ? PLAN_canvas : PLAN_folders;
-}
-
 /* ---- the students ---- */
 
 static int by_id(const void *a, const void *b) {
@@ -185,105 +180,111 @@ static bool add_roster(struct plan *p, struct err *e) {
     return true;
 }
 
-static void report_duplicate_student(const struct plan *p, unsigned s, unsigned entry,
-                                     struct err *e) {
+/* Marks a student with entries of two different names; a person has to choose one. */
+static void mark_duplicate_student(struct plan *p, unsigned s, unsigned entry) {
     const struct plan_entry *a = &p->entries[p->students[s].first_entry], *b = &p->entries[entry];
-    struct buf first_name = {0}, second_name = {0};
-    text_clean_name(&first_name, a->name), text_clean_name(&second_name, b->name);
-    err_set(e, ERR_INPUT,
-            "two entries are the same student '%.100s': %.200s in %.100s, and %.200s in %.100s; "
-            "keep one of them, or "
-            "rename one",
-            p->students[s].id, buf_str(&first_name), a->dir, buf_str(&second_name), b->dir);
-    buf_free(&first_name), buf_free(&second_name);
+    struct buf reason = {0};
+    buf_puts(&reason, "two entries are the same student: "), text_clean_name(&reason, a->name);
+    buf_puts(&reason, " in "), text_clean_name(&reason, a->dir);
+    buf_puts(&reason, ", and "), text_clean_name(&reason, b->name);
+    buf_puts(&reason, " in "), text_clean_name(&reason, b->dir);
+    buf_puts(&reason, "; keep one of them, or rename one");
+    plan_require_review(&p->students[s], buf_str(&reason));
+    buf_free(&reason);
 }
 
-/* Assigns an entry to the student of one of the keys. A student may have several entries only with
- * Canvas and Moodle, which put the student's name before each file. */
-static bool assign_entry(struct plan *p, unsigned entry, const char *const keys[3], const char *id,
-                         struct err *e) {
-    int row = ROSTER_NONE;
-    for (unsigned k = 0; k < 3 && row < 0 && p->has_roster; k++)
-        if (keys[k] && *keys[k]) row = roster_find(&p->roster, keys[k]);
-    bool allows_several_files = p->layout == PLAN_canvas || p->layout == PLAN_moodle;
-    unsigned s = row >= 0 ? find_or_add_escaped_student(p, p->roster.rows[row].id)
-                          : find_or_add_escaped_student(p, id);
+/* Returns the row of the roster that the id, or else the keys name; ROSTER_NONE; or
+ * ROSTER_AMBIGUOUS with the reason. The keys must agree: in "Jane Doe_13", the number may be in
+ * somebody else's row. */
+static int find_row(const struct plan *p, const struct plan_name *name, struct buf *reason) {
+    const char *ambiguous = NULL;
+    int row = roster_find(&p->roster, name->id);
+    if (row >= 0) return row;
+    if (row == ROSTER_AMBIGUOUS) ambiguous = name->id;
+    row = ROSTER_NONE;
+    for (unsigned k = 0; k < PLAN_MAX_KEYS; k++) {
+        int found = *name->keys[k] ? roster_find(&p->roster, name->keys[k]) : ROSTER_NONE;
+        if (found == ROSTER_AMBIGUOUS) ambiguous = name->keys[k];
+        if (found >= 0 && row >= 0 && found != row) {
+            buf_printf(reason, "it names two students of the roster, '%.100s' and '%.100s'",
+                       p->roster.rows[row].id, p->roster.rows[found].id);
+            return ROSTER_AMBIGUOUS;
+        }
+        if (found >= 0) row = found;
+    }
+    if (row >= 0 || !ambiguous) return row;
+    buf_printf(reason, "'%.100s' is several students of the roster; use an id", ambiguous);
+    return ROSTER_AMBIGUOUS;
+}
+
+static bool allows_several_entries(enum plan_layout layout) {
+    return layout == PLAN_canvas || layout == PLAN_moodle;
+}
+
+/* Claims an entry for a student. A student may have several entries only in an LMS's layout, under
+ * one name, which the LMS puts before each file. */
+static void claim_entry(struct plan *p, unsigned i, const char *student, const char *key) {
+    unsigned s = find_or_add_escaped_student(p, student);
     struct plan_student *st = &p->students[s];
-    if (st->entry_key && (!allows_several_files || strcmp(st->entry_key, id)))
-        return report_duplicate_student(p, s, entry, e), false;
-    if (row < 0 && st->is_rostered) /* the name is ambiguous, and equals an id */
-        return err_set(e, ERR_INPUT, "'%.100s' matches more than one person of the roster", st->id);
-    if (!st->entry_key) st->entry_key = xstrdup(id), st->first_entry = entry;
-    p->entries[entry].has_student = true;
+    struct plan_entry *en = &p->entries[i];
+    if (st->entry_key && (!allows_several_entries(en->layout) || strcmp(st->entry_key, key) ||
+                          p->entries[st->first_entry].layout != en->layout))
+        mark_duplicate_student(p, s, i);
+    if (!st->entry_key) st->entry_key = xstrdup(key), st->first_entry = i;
+    en->has_student = true;
     GROW(p->pairs, p->npairs + 1, p->pairs_capacity, 64);
-    p->pairs[p->npairs++] = (struct plan_pair){s, entry};
-    return true;
+    p->pairs[p->npairs++] = (struct plan_pair){s, i};
 }
 
-/* ---- the names of entries, a function for each layout ---- */
+/* Leaves the entry to a person, with all students whom the name may mean. */
+static void mark_ambiguous_entry(struct plan *p, unsigned i, const struct plan_name *name,
+                                 const char *reason) {
+    struct plan_entry *en = &p->entries[i];
+    if (!en->ambiguity) en->ambiguity = xstrdup(reason);
+    plan_add_candidates(p, i, name->id);
+    for (unsigned k = 0; k < PLAN_MAX_KEYS; k++) plan_add_candidates(p, i, name->keys[k]);
+}
+
+/* Assigns an entry to the student of that name, or marks it as ambiguous. */
+static void assign_entry(struct plan *p, unsigned i, const struct plan_name *name) {
+    struct plan_entry *en = &p->entries[i];
+    struct buf reason = {0};
+    int row = find_row(p, name, &reason),
+        contained = row == ROSTER_NONE ? plan_find_contained(p, en->name) : ROSTER_NONE;
+    if (contained != ROSTER_NONE)
+        buf_printf(&reason, "not on the roster under this name, which contains %s%.100s; rename it",
+                   contained >= 0 ? "that of " : "those of several students",
+                   contained >= 0 ? p->roster.rows[contained].id : "");
+    if (buf_str(&reason)[0]) mark_ambiguous_entry(p, i, name, buf_str(&reason));
+    else claim_entry(p, i, row >= 0 ? p->roster.rows[row].id : name->id, name->id);
+    buf_free(&reason);
+}
+
+/* ---- the names of entries ---- */
 
 static void set_student_file_name(struct plan_entry *en, const char *file) {
     char *copy = xstrdup(file);
     free(en->file), en->file = copy;
 }
 
-static bool assign_canvas_entry(struct plan *p, unsigned i, struct err *e) {
-    struct lms_name lms;
-    char user[64], student[NAME_MAX + 1], id[NAME_MAX + 80];
-    if (!parse_lms_name(p->entries[i].name, &lms))
-        return reject_entry(&p->entries[i], "its name is not in Canvas's format", true), true;
-    snprintf(user, sizeof user, "%.*s", lms.nuser, lms.user);
-    snprintf(student, sizeof student, "%.*s", lms.nstudent, lms.student);
-    snprintf(id, sizeof id, "%s_%s", student, user);
-    set_student_file_name(&p->entries[i], lms.file);
-    return assign_entry(p, i, (const char *const[3]){user, student, NULL}, id, e);
-}
-
-static bool assign_moodle_entry(struct plan *p, unsigned i, struct err *e) {
-    char id[NAME_MAX + 1], name[NAME_MAX + 1];
-    snprintf(id, sizeof id, "%s", p->entries[i].name);
-    char *infix = strstr(id, moodle_infix), *user_number;
-    if (!infix)
-        return reject_entry(&p->entries[i], "its name is not in Moodle's format", true), true;
-    const char *rest = strchr(infix + sizeof moodle_infix - 1, '_');
-    if (rest && rest[1]) set_student_file_name(&p->entries[i], rest + 1);
-    if (!strncmp(infix + sizeof moodle_infix - 1, "onlinetext", 10) &&
-        p->entries[i].kind != PLAN_SOURCE)
-        reject_entry(&p->entries[i], "typed text, not a file", true);
-    *infix = 0;
-    strcpy(name, id);
-    user_number = strrchr(name, '_');
-    if (user_number) *user_number++ = 0;
-    return assign_entry(p, i, (const char *const[3]){user_number, name, NULL}, id, e);
-}
-
-static bool assign_github_entry(struct plan *p, unsigned i, struct err *e) {
-    char prefix[PATH_MAX];
-    snprintf(prefix, sizeof prefix, "%s", path_basename(p->entries[i].dir));
-    if (!text_ends_with(prefix, "-submissions"))
-        return err_set(e, ERR_INPUT,
-                       "%s: GitHub Classroom's folder must end in -submissions; this one doesn't",
-                       p->entries[i].dir);
-    prefix[strlen(prefix) - strlen("submissions")] = 0;
-    if (!text_starts_with(p->entries[i].name, prefix)) {
-        reject_entry(&p->entries[i], "its name doesn't begin with the assignment's name", true);
-        return true;
+static void assign_lms_entry(struct plan *p, unsigned i) {
+    static const char *const forms[] = {
+#define X(name, text) text,
+        PLAN_LAYOUTS(X)
+#undef X
+    };
+    struct plan_entry *en = &p->entries[i];
+    struct plan_name name;
+    if (!plan_parse_name(en->layout, en, &name)) {
+        struct buf reason = {0};
+        buf_printf(&reason, "its name is not in the format %s", forms[en->layout]);
+        reject_entry(en, buf_str(&reason), true);
+        buf_free(&reason);
+        return;
     }
-    const char *user = p->entries[i].name + strlen(prefix);
-    return assign_entry(p, i, (const char *const[3]){user, NULL, NULL}, user, e);
-}
-
-static void strip_extension(char *name, enum plan_kind kind) {
-    static const char *const suffixes[] = {".cu.txt", ".cu",      ".tar.gz",  ".tar.bz2",
-                                           ".tar.xz", ".tar.zst", ".tar.lz4", ".tar.lzma"};
-    if (kind == PLAN_FOLDER) return;
-    for (unsigned i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (text_ends_with_ignore_case(name, suffixes[i])) {
-            name[strlen(name) - strlen(suffixes[i])] = 0;
-            return;
-        }
-    char *dot = strrchr(name, '.');
-    if (dot && dot > name) *dot = 0;
+    if (*name.file) set_student_file_name(en, name.file);
+    if (name.is_typed_text) en->is_typed_text = true;
+    assign_entry(p, i, &name);
 }
 
 /* Cuts the exercise off STUDENT_EXERCISE; returns false if there is none. */
@@ -296,22 +297,28 @@ static bool strip_exercise_suffix(char *name) {
     return false;
 }
 
-static bool assign_folder_entry(struct plan *p, unsigned i, const struct exercise *only_exercise,
-                                struct err *e) {
+static void assign_folder_entry(struct plan *p, unsigned i, const struct exercise *only_exercise) {
     struct plan_entry *en = &p->entries[i];
-    char name[NAME_MAX + 1];
-    snprintf(name, sizeof name, "%s", en->name);
-    strip_extension(name, en->kind);
+    struct plan_name name = {0};
+    plan_strip_extension(en, name.id);
     bool has_no_student = en->kind == PLAN_SOURCE && is_exercise(en->name),
-         had_exercise = en->kind == PLAN_SOURCE && strip_exercise_suffix(name);
-    if (en->kind == PLAN_SOURCE && (has_no_student || (!had_exercise && !only_exercise)))
-        return reject_entry(en, no_student_reason, true), true;
-    if (had_exercise) set_student_file_name(en, en->name + strlen(name) + 1);
-    bool is_on_roster = p->has_roster && roster_find(&p->roster, name) != ROSTER_NONE;
-    if (en->kind == PLAN_OTHER && !is_on_roster &&
-        strcmp(en->reason, "a link, which is not followed"))
-        return true;
-    return assign_entry(p, i, (const char *const[3]){name, NULL, NULL}, name, e);
+         had_exercise = en->kind == PLAN_SOURCE && strip_exercise_suffix(name.id);
+    if (en->kind == PLAN_SOURCE && (has_no_student || (!had_exercise && !only_exercise))) {
+        reject_entry(en, no_student_reason, true);
+        return;
+    }
+    if (had_exercise) set_student_file_name(en, en->name + strlen(name.id) + 1);
+    bool is_on_roster = roster_find(&p->roster, name.id) != ROSTER_NONE;
+    if (en->kind != PLAN_OTHER || is_on_roster || en->is_link) assign_entry(p, i, &name);
+}
+
+/* Returns the layout of one entry. An entry that the roster names is that student's, whatever else
+ * its name looks like. */
+static enum plan_layout choose_layout(const struct plan *p, const struct plan_entry *en) {
+    char stem[PLAN_NAME_SIZE];
+    if (p->layout != PLAN_auto) return p->layout;
+    plan_strip_extension(en, stem);
+    return roster_find(&p->roster, stem) != ROSTER_NONE ? PLAN_folders : plan_detect_layout(en);
 }
 
 /* ---- Gradescope ---- */
@@ -319,8 +326,6 @@ static bool assign_folder_entry(struct plan *p, unsigned i, const struct exercis
 struct gradescope_ctx {
     struct plan *p;
     const char *dir;
-    struct err *e;
-    bool ok;
     unsigned next_entry; /* the search starts here: the metadata mostly has the names' order */
 };
 
@@ -336,56 +341,108 @@ static void set_submission_time(struct plan *p, unsigned entry, const char *time
     }
 }
 
+/* Returns the entry of this name in the folder of the metadata, or the number of entries. */
+static unsigned find_gradescope_entry(struct gradescope_ctx *g, const char *folder) {
+    unsigned n = g->p->nentries;
+    for (unsigned k = 0; k < n; k++) {
+        unsigned i = (g->next_entry + k) % n;
+        const struct plan_entry *en = &g->p->entries[i];
+        if (en->dir == g->dir && !strcmp(en->name, folder)) return g->next_entry = i;
+    }
+    return n;
+}
+
+/* Adds a submitter whose folder is not there: unclear, because it may have been lost. */
+static void mark_lost_submission(struct plan *p, const struct plan_name *name, const char *folder) {
+    struct buf reason = {0}, ignored = {0};
+    int row = find_row(p, name, &ignored);
+    const char *id = row >= 0 ? p->roster.rows[row].id : name->id;
+    unsigned s = find_or_add_escaped_student(p, id);
+    buf_printf(&reason, "%s names the folder ", metadata), text_clean_name(&reason, folder);
+    buf_puts(&reason, ", which does not exist");
+    plan_require_review(&p->students[s], buf_str(&reason));
+    buf_free(&reason), buf_free(&ignored);
+}
+
 static void on_submitter(void *user, const char *folder, const char *const names[3],
                          const char *time) {
     struct gradescope_ctx *g = user;
+    struct plan_name name = {0};
     const char *id = *names[0] ? names[0] : *names[1] ? names[1] : *names[2] ? names[2] : folder;
-    bool found = false;
-    unsigned n = g->p->nentries;
-    for (unsigned k = 0; k < n && g->ok && !found; k++) {
-        unsigned i = (g->next_entry + k) % n;
-        struct plan_entry *en = &g->p->entries[i];
-        if (en->dir != g->dir || strcmp(en->name, folder)) continue;
-        found = true, g->next_entry = i;
-        g->ok = assign_entry(g->p, i, names, id, g->e);
-        if (g->ok) set_submission_time(g->p, i, time);
+    snprintf(name.id, sizeof name.id, "%s", id);
+    for (unsigned k = 0; k < 3; k++) snprintf(name.keys[k], PLAN_NAME_SIZE, "%s", names[k]);
+    unsigned i = find_gradescope_entry(g, folder);
+    if (i == g->p->nentries) {
+        mark_lost_submission(g->p, &name, folder);
+        return;
     }
-    if (!found && g->ok)
-        g->ok = err_set(g->e, ERR_INPUT, "%s names the folder %.200s, which does not exist",
-                        metadata, folder);
+    g->p->entries[i].layout = PLAN_gradescope;
+    assign_entry(g->p, i, &name);
+    set_submission_time(g->p, i, time);
 }
 
-static bool assign_gradescope_entries(struct plan *p, struct err *e) {
-    bool ok = true;
-    for (unsigned d = 0; d < p->ndirs && ok; d++) {
-        char path[PATH_MAX];
-        struct gradescope_ctx g = {p, p->dirs[d], e, true, 0};
-        if (!path_join(path, sizeof path, p->dirs[d], metadata)) continue;
-        ok = plan_read_gradescope(path, on_submitter, &g, e) && g.ok;
-    }
-    for (unsigned i = 0; i < p->nentries && ok; i++) {
+/* Assigns the entries that the metadata `m` beside them names. */
+static bool assign_gradescope_entries(struct plan *p, unsigned m, struct err *e) {
+    char path[PATH_MAX];
+    struct gradescope_ctx g = {p, p->entries[m].dir, 0};
+    if (!path_join(path, sizeof path, g.dir, metadata)) return true;
+    if (!plan_read_gradescope(path, on_submitter, &g, e)) return false;
+    reject_entry(&p->entries[m], "Gradescope's metadata", false);
+    for (unsigned i = 0; i < p->nentries; i++) {
         struct plan_entry *en = &p->entries[i];
-        if (!strcmp(en->name, metadata)) reject_entry(en, "Gradescope's metadata", false);
-        else if (!en->has_student && !en->reason)
+        bool is_submission =
+            p->layout == PLAN_gradescope || text_starts_with(en->name, "submission_");
+        if (en->dir == g.dir && is_submission && !en->has_student && !en->ambiguity && !en->reason)
             reject_entry(en, "submission_metadata.yml does not name it", true);
     }
-    return ok;
+    return true;
 }
 
 /* ---- all of it ---- */
 
+static void assign_own_name(struct plan *p, unsigned i, const struct exercise *only_exercise) {
+    struct plan_entry *en = &p->entries[i];
+    if (en->has_student || en->ambiguity || en->name[0] == '.' || !strcmp(en->name, metadata))
+        return;
+    if (p->layout == PLAN_auto && en->reason && text_starts_with(en->reason, "submission_metadata"))
+        return;
+    en->layout = choose_layout(p, en);
+    if (en->layout == PLAN_folders) assign_folder_entry(p, i, only_exercise);
+    else assign_lms_entry(p, i);
+}
+
 static bool assign_all_entries(struct plan *p, const struct exercise *only_exercise,
                                struct err *e) {
-    bool ok = true;
-    if (p->layout == PLAN_gradescope) return assign_gradescope_entries(p, e);
-    for (unsigned i = 0; i < p->nentries && ok; i++) {
-        if (p->entries[i].name[0] == '.') continue;
-        if (p->layout == PLAN_canvas) ok = assign_canvas_entry(p, i, e);
-        else if (p->layout == PLAN_moodle) ok = assign_moodle_entry(p, i, e);
-        else if (p->layout == PLAN_github) ok = assign_github_entry(p, i, e);
-        else ok = assign_folder_entry(p, i, only_exercise, e);
+    bool may_be_gradescope = p->layout == PLAN_auto || p->layout == PLAN_gradescope;
+    for (unsigned i = 0; i < p->nentries && may_be_gradescope; i++)
+        if (!strcmp(p->entries[i].name, metadata) && !assign_gradescope_entries(p, i, e))
+            return false;
+    for (unsigned i = 0; i < p->nentries; i++) assign_own_name(p, i, only_exercise);
+    return true;
+}
+
+/* Gives each unclaimed entry its reason, and marks the students whom it may mean. */
+static void review_unclaimed_entries(struct plan *p) {
+    for (unsigned i = 0; i < p->nentries; i++) {
+        struct plan_entry *en = &p->entries[i];
+        if (en->has_student) continue;
+        if (en->ambiguity) reject_entry(en, en->ambiguity, true);
+        plan_add_candidates_in_name(p, i);
     }
-    return ok;
+    plan_review_candidates(p);
+}
+
+/* Text that was typed into the LMS beside files is left out; without files, a person reads it. */
+static void reject_typed_text(struct plan *p) {
+    for (unsigned i = 0, end; i < p->npairs; i = end) {
+        bool has_file = false;
+        for (end = i; end < p->npairs && p->pairs[end].student == p->pairs[i].student; end++)
+            has_file |= !p->entries[p->pairs[end].entry].is_typed_text;
+        for (unsigned k = i; k < end; k++) {
+            struct plan_entry *en = &p->entries[p->pairs[k].entry];
+            if (en->is_typed_text) reject_entry(en, "typed text, not a file", !has_file);
+        }
+    }
 }
 
 static int by_student(const void *a, const void *b) {
@@ -401,9 +458,10 @@ bool plan_build(struct plan *p, const char *const *paths, unsigned n, const stru
     if (o->roster && !(roster_read(o->roster, &p->roster, e) && add_roster(p, e))) return false;
     for (unsigned i = 0; i < n; i++)
         if (!add_path(p, paths[i], e)) return false;
-    if (p->layout == PLAN_auto) p->layout = detect_layout(p);
     if (!assign_all_entries(p, o->exercise, e)) return false;
+    review_unclaimed_entries(p);
     if (p->npairs) qsort(p->pairs, p->npairs, sizeof *p->pairs, by_student);
+    reject_typed_text(p);
     return true;
 }
 
@@ -411,10 +469,12 @@ static void free_student_node(void *p) { free(((struct student_node *)p)->studen
 
 void plan_free(struct plan *p) {
     for (unsigned i = 0; i < p->ndirs; i++) free(p->dirs[i]);
-    for (unsigned i = 0; i < p->nentries; i++) free(p->entries[i].name), free(p->entries[i].file);
+    for (unsigned i = 0; i < p->nentries; i++)
+        free(p->entries[i].name), free(p->entries[i].file), free(p->entries[i].reason),
+            free(p->entries[i].ambiguity);
     for (unsigned i = 0; i < p->nstudents; i++)
         free(p->students[i].id), free(p->students[i].name), free(p->students[i].entry_key),
-            free(p->students[i].time);
+            free(p->students[i].time), free(p->students[i].review_reason);
     free(p->dirs), free(p->entries), free(p->students), free(p->pairs);
     tdestroy(p->student_tree, free_student_node);
     roster_free(&p->roster);

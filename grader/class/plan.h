@@ -1,6 +1,8 @@
 /* plan.h — lists the entries of the folders that an instructor names, and finds each one's student;
- * the class commands call it. It drops no entry: one without a student has a reason. It reads names
- * only, and Gradescope's metadata. */
+ * the class commands call it. It reads names only, and Gradescope's metadata. It drops no entry:
+ * one without a student has a reason. Each entry's own name decides its layout, so one folder may
+ * hold several. If a student can't be told for certain, the entry and every student who may be
+ * meant are unclear; the others are planned as usual. */
 #pragma once
 #include "common/err.h"
 #include "common/exercise.h"
@@ -33,23 +35,27 @@ struct plan_entry {
     char *name;      /* its name there */
     char *file;      /* the student's name of it, which is matched to exercises */
     enum plan_kind kind;
-    const char *reason; /* why it is not read, a literal; NULL = it is read */
-    bool needs_review;  /* with `reason`: a person has to look */
-    bool has_student;
+    char *reason;      /* why it is not read; NULL = it is read */
+    bool needs_review; /* with `reason`: a person has to look */
+    char *ambiguity;   /* why its student is not certain, or NULL */
+    enum plan_layout layout;
+    bool has_student, is_link, is_typed_text;
 };
 struct plan_student {
-    char *id;        /* unique, escaped */
-    char *name;      /* from the roster, or "" */
-    char *entry_key; /* the student's name in the entries; NULL = no entry */
-    char *time;      /* of the submission, from the roster, Gradescope or git; NULL = unknown */
+    char *id;            /* unique, escaped */
+    char *name;          /* from the roster, or "" */
+    char *entry_key;     /* the student's name in the entries; NULL = no entry */
+    char *time;          /* of the submission, from the roster, Gradescope or git; NULL = unknown */
+    char *review_reason; /* why a person has to decide which entry is the student's; NULL = clear */
     bool is_rostered;
-    unsigned first_entry; /* the first of the student's entries, for messages */
+    unsigned candidate_entry; /* 1 + an unclaimed entry that may be the student's; 0 = none */
+    unsigned first_entry;     /* the first of the student's entries, for messages */
 };
 struct plan_pair {
     unsigned student, entry;
 };
 struct plan {
-    enum plan_layout layout;
+    enum plan_layout layout; /* of all entries; PLAN_auto = each entry's own */
     char **dirs;
     struct plan_entry *entries;
     struct plan_student *students;
@@ -65,8 +71,7 @@ struct plan_options {
     const char *roster;              /* a path, or NULL */
     const struct exercise *exercise; /* only this one, or NULL */
 };
-/* Builds the plan. Returns false if a folder can't be read, or if two entries or two people are the
- * same student. Free with plan_free. */
+/* Builds the plan. Returns false if a folder or the roster can't be read. Free with plan_free. */
 bool plan_build(struct plan *p, const char *const *paths, unsigned n, const struct plan_options *o,
                 struct err *e);
 /* Sets the time of students who have none and whose folder is a git repository to that of the last

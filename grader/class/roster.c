@@ -1,5 +1,6 @@
 /* roster.c — see roster.h. Names match in any case. A person's name also matches without blanks and
- * commas, starting at any of its words: Canvas writes "doejane" for "Jane Doe". */
+ * punctuation, starting at any of its words: Canvas writes "doejane" for "Jane Doe". An id such as
+ * "Participant 7279", of Moodle's grading worksheet, also matches by its number. */
 #include "grader/class/roster.h"
 #include "common/file.h"
 #include "common/grow.h"
@@ -43,18 +44,55 @@ static int find_name(void *const *tree, const char *text) {
     return found ? (*found)->row : ROSTER_NONE;
 }
 
-/* Inserts a name's rotations: for "doe, jane", these are "doejane" and "janedoe". */
-static void insert_rotations(void **tree, const char *cell, int row) {
+static bool is_word_character(char c) {
+    return (c & 0x80) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Calls `visit` with each rotation of a name: for "doe, jane", these are "doejane" and "janedoe".
+ * `visit` owns the rotation. */
+static void for_each_rotation(const char *cell, void (*visit)(void *ctx, char *rotation),
+                              void *ctx) {
     char *words[16], *text = to_lower_copy(cell), *rest = text;
     unsigned n = 0;
     for (char *w; n < 16 && (w = strsep(&rest, " ,\t"));)
         if (*w) words[n++] = w;
     for (unsigned first = 0; n > 1 && first < n; first++) {
-        char *rotation = xcalloc(1, strlen(cell) + 1);
-        for (unsigned i = 0; i < n; i++) strcat(rotation, words[(first + i) % n]);
-        insert_name(tree, rotation, row);
+        char *rotation = xcalloc(1, strlen(cell) + 1), *end = rotation;
+        for (unsigned i = 0; i < n; i++)
+            for (const char *c = words[(first + i) % n]; *c; c++)
+                if (is_word_character(*c)) *end++ = *c;
+        visit(ctx, rotation);
     }
     free(text);
+}
+
+struct insertion {
+    void **tree;
+    int row;
+};
+
+static void insert_rotation(void *ctx, char *rotation) {
+    struct insertion *in = ctx;
+    insert_name(in->tree, rotation, in->row);
+}
+
+struct comparison {
+    const char *text;
+    bool is_equal;
+};
+
+static void compare_rotation(void *ctx, char *rotation) {
+    struct comparison *c = ctx;
+    c->is_equal |= !strcmp(rotation, c->text);
+    free(rotation);
+}
+
+bool roster_has_name(const struct roster *r, unsigned row, const char *name) {
+    struct comparison c = {.text = to_lower_copy(name)};
+    const struct roster_row *at = &r->rows[row];
+    for_each_rotation(at->name, compare_rotation, &c);
+    free((char *)c.text);
+    return c.is_equal || !strcasecmp(at->id, name) || !strcasecmp(at->name, name);
 }
 
 int roster_find(const struct roster *r, const char *name) {
@@ -111,25 +149,50 @@ static int find_column(const struct roster_row *header, const char *const *names
     return -1;
 }
 
+enum { MAX_ID_COLUMNS = 16 };
+
 struct roster_columns {
-    int id, name, time; /* -1 = none */
+    int ids[MAX_ID_COLUMNS], name, time; /* -1 = none; `ids` by precedence, ends with -1 */
 };
 
-static bool add_row(struct roster *r, struct roster_row row, struct roster_columns c,
+static const char *cell_of(const struct roster_row *row, int column) {
+    return column >= 0 && (unsigned)column < row->n ? row->cells[column] : "";
+}
+
+/* Returns the number at the end of an id such as "Participant 7279"; NULL if there is none. */
+static const char *trailing_number(const char *id) {
+    const char *blank = strrchr(id, ' ');
+    return blank && blank[1] && !blank[1 + strspn(blank + 1, "0123456789")] ? blank + 1 : NULL;
+}
+
+static void insert_aliases(struct roster *r, const struct roster_row *row, int time_column) {
+    struct insertion in = {&r->aliases, (int)r->n};
+    const char *number = trailing_number(row->id);
+    if (number) insert_name(&r->aliases, xstrdup(number), in.row);
+    for (unsigned i = 0; i < row->n; i++)
+        if (row->cells[i] != row->id && (int)i != time_column)
+            insert_name(&r->aliases, to_lower_copy(row->cells[i]), in.row),
+                for_each_rotation(row->cells[i], insert_rotation, &in);
+}
+
+/* Points `row` at its id, name and time. A student without an id in the first column of ids has
+ * that of the next one, or else the name. Returns false for a line that is no student: an empty
+ * one, or Canvas's lines of possible points and of posting policies. */
+static bool find_cells(struct roster_row *row, const struct roster_columns *c) {
+    row->name = (char *)cell_of(row, c->name), row->time = (char *)cell_of(row, c->time);
+    row->id = row->name;
+    for (int i = MAX_ID_COLUMNS; i-- > 0;)
+        if (*cell_of(row, c->ids[i])) row->id = (char *)cell_of(row, c->ids[i]);
+    return *row->id && strcmp(row->cells[0], "Points Possible");
+}
+
+static bool add_row(struct roster *r, struct roster_row row, const struct roster_columns *c,
                     const char *path, struct err *e) {
-    int id = c.id, name = c.name;
-    if ((unsigned)id >= row.n || !*row.cells[id])
-        return free_row(&row), true; /* an empty line, or Canvas's line of possible points */
-    row.id = row.cells[id], row.name = name >= 0 && (unsigned)name < row.n ? row.cells[name] : "";
-    row.time = c.time >= 0 && (unsigned)c.time < row.n ? row.cells[c.time] : "";
-    int row_index = (int)r->n;
+    if (!find_cells(&row, c)) return free_row(&row), true;
     char *text = to_lower_copy(row.id);
     bool is_duplicate = find_name(&r->ids, text) != ROSTER_NONE;
-    insert_name(&r->ids, text, row_index);
-    for (unsigned i = 0; i < row.n; i++)
-        if (i != (unsigned)id && (int)i != c.time)
-            insert_name(&r->aliases, to_lower_copy(row.cells[i]), row_index),
-                insert_rotations(&r->aliases, row.cells[i], row_index);
+    insert_name(&r->ids, text, (int)r->n);
+    insert_aliases(r, &row, c->time);
     GROW(r->rows, r->n + 1, r->capacity, 64);
     r->rows[r->n++] = row;
     return !is_duplicate ||
@@ -143,7 +206,7 @@ static char separator_of(const char *text) {
                                                                  : ',';
 }
 
-static bool parse(const struct buf *text, struct roster *r, const char *path, struct err *e) {
+static struct roster_columns find_columns(const struct roster_row *header) {
     static const char *const ids[] = {"id",         "student_id",    "student id",   "sid",
                                       "identifier", "sis user id",   "student",      "login",
                                       "username",   "user name",     "sis login id", "id number",
@@ -151,20 +214,31 @@ static bool parse(const struct buf *text, struct roster *r, const char *path, st
                              *const people[] = {"name", "full name", "student name", "student",
                                                 NULL},
                              *const times[] = {"submitted_at", "submitted at", NULL};
+    struct roster_columns c = {.name = find_column(header, people),
+                               .time = find_column(header, times)};
+    unsigned n = 0;
+    for (unsigned i = 0; i < MAX_ID_COLUMNS; i++) c.ids[i] = -1;
+    for (unsigned i = 0; ids[i]; i++) {
+        int column = find_column(header, (const char *const[]){ids[i], NULL});
+        if (column >= 0) c.ids[n++] = column;
+    }
+    return c;
+}
+
+static bool parse(const struct buf *text, struct roster *r, const char *path, struct err *e) {
     const char *at = buf_str(text), *end = at + text->size, separator = separator_of(at);
     if (!strncmp(at, "\xef\xbb\xbf", 3)) at += 3;
     struct roster_row header = parse_row(&at, end, separator);
-    struct roster_columns c = {find_column(&header, ids), find_column(&header, people),
-                               find_column(&header, times)};
+    struct roster_columns c = find_columns(&header);
     free_row(&header);
-    if (c.id < 0)
+    if (c.ids[0] < 0)
         return err_set(
             e, ERR_INPUT,
             "%s: its first line must name the columns, one of them id, identifier, sid, student, "
             "login, username or email",
             path);
     bool ok = true;
-    while (ok && at < end) ok = add_row(r, parse_row(&at, end, separator), c, path, e);
+    while (ok && at < end) ok = add_row(r, parse_row(&at, end, separator), &c, path, e);
     return ok && (r->n || err_set(e, ERR_INPUT, "%s: it lists no student", path));
 }
 

@@ -25,4 +25,7 @@ struct roster {
 bool roster_read(const char *path, struct roster *r, struct err *e);
 /* Returns the index of the row with this id or name, ROSTER_NONE, or ROSTER_AMBIGUOUS. */
 int roster_find(const struct roster *r, const char *name);
+/* Returns true if the row's person has this id or this name. Use it to list the people behind an
+ * ambiguous name. */
+bool roster_has_name(const struct roster *r, unsigned row, const char *name);
 void roster_free(struct roster *r);

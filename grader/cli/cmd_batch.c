@@ -21,6 +21,17 @@ static bool import_submissions(const struct options *o, struct store *s, struct 
     return ok;
 }
 
+/* Returns false if so many submissions are unclear that the intake itself may be wrong. */
+static bool check_unclear(const struct options *o, struct store *s, struct err *e) {
+    long long n = class_count_unclear(s, e);
+    if (n < 0 || n <= CLASS_FEW_UNCLEAR || o->accept_unclear) return n >= 0;
+    return err_set(e, ERR_INPUT,
+                   "%lld students or entries are unclear, so nothing was graded: `grader intake` "
+                   "with the same arguments lists them with the reasons; fix them, or add "
+                   "--accept-unclear to grade the others",
+                   n);
+}
+
 /* Copies the seed to use: the one of the command line, else the store's, which the first run saved.
  */
 static bool choose_seed(const struct options *o, struct store *s, char seed[65], struct err *e) {
@@ -48,6 +59,7 @@ static bool batch_with_options(const struct options *o, struct store *s, FILE *f
     if (o->noperands ? !import_submissions(o, s, e)
                      : o->loaded_assignment && !assignment_save(o->loaded_assignment, s, e))
         return false;
+    if (!check_unclear(o, s, e)) return false;
     warn_missing_times(o, s);
     return choose_seed(o, s, seed, e) && cli_class_grade(o, s, seed, false, e) &&
            cli_class_export(o, s, f, e);

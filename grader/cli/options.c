@@ -84,7 +84,9 @@ static const char usage_text[] =
     "  --store F.db           intake, batch: keep everything in F.db, grade what is missing\n"
     "  --roster F.csv         the students; those who handed in nothing are missing\n"
     "  --exercise EXERCISE    take and grade only this exercise\n"
-    "  --layout LAYOUT        folders, canvas, moodle, gradescope, github; default: by names\n"
+    "  --layout LAYOUT        folders, canvas, moodle, gradescope, github; default: each by its "
+    "name\n"
+    "  --accept-unclear       batch: grade the others although many submissions are unclear\n"
     "  --shard K/N            batch: grade only the K-th of N parts\n"
     "  --dry-run              intake: report only, store nothing\n"
     "  --diff                 regrade: show what would change, and change nothing\n"
@@ -122,6 +124,7 @@ enum {
     OPT_ROSTER,
     OPT_LAYOUT,
     OPT_DRY_RUN,
+    OPT_ACCEPT_UNCLEAR,
     OPT_SHARD,
     OPT_DIFF,
     OPT_ANSWERS,
@@ -153,6 +156,7 @@ static const struct option long_options[] = {
     {"roster", required_argument, NULL, OPT_ROSTER},
     {"layout", required_argument, NULL, OPT_LAYOUT},
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
+    {"accept-unclear", no_argument, NULL, OPT_ACCEPT_UNCLEAR},
     {"shard", required_argument, NULL, OPT_SHARD},
     {"assignment", required_argument, NULL, OPT_ASSIGNMENT},
     {"diff", no_argument, NULL, OPT_DIFF},
@@ -257,6 +261,7 @@ static bool apply_option(struct options *o, int option, struct err *e) {
     case OPT_SHARD: return parse_shard(o, optarg, e);
     case OPT_ASSIGNMENT: o->assignment_path = optarg; return true;
     case OPT_DRY_RUN: return o->dry_run = true;
+    case OPT_ACCEPT_UNCLEAR: return o->accept_unclear = true;
     case OPT_DIFF: return o->diff = true;
     case OPT_NO_CACHE: return o->no_cache = true;
     case OPT_VERSION: return o->version = true;

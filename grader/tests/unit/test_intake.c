@@ -7,6 +7,7 @@
 #include "grader/class/match_files.h"
 #include "grader/class/plan.h"
 #include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/submissions.h"
 #include "grader/tests/unit/unit.h"
 
 #include <archive.h>
@@ -17,30 +18,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[4096];
+static void make_folder(void) { submissions_make("intake"); }
 
-static void make_folder(void) {
-    struct err e = {0};
-    ck_assert(book_open(&e));
-    snprintf(folder, sizeof folder, "%s/tests/intake", build_folder());
-    ck_assert_int_eq(shell("rm -rf %s && mkdir -p %s/c", folder, folder), 0);
-}
-
-static void write_file(const char *path, const char *text) {
-    char full_path[5000], *slash;
-    struct err e = {0};
-    snprintf(full_path, sizeof full_path, "%s/c/%s", folder, path);
-    slash = strrchr(full_path, '/');
-    *slash = 0;
-    ck_assert_msg(dir_create(full_path, &e), "%s", e.text);
-    *slash = '/';
-    ck_assert_msg(file_write(full_path, text, strlen(text), &e), "%s", e.text);
+/* Options follow the folder's name. */
+static void intake(const char *options, int status, struct buf *out) {
+    char arguments[512];
+    snprintf(arguments, sizeof arguments, "c %s", options);
+    submissions_intake(arguments, status, out);
 }
 
 /* An archive of one file. */
 static void put_archive(const char *path, int format, const char *name, const char *text) {
     char full_path[5000];
-    snprintf(full_path, sizeof full_path, "%s/c/%s", folder, path);
+    snprintf(full_path, sizeof full_path, "%s/c/%s", submissions_folder, path);
     struct archive *a = archive_write_new();
     struct archive_entry *en = archive_entry_new();
     ck_assert_int_eq(archive_write_set_format(a, format), ARCHIVE_OK);
@@ -59,7 +49,7 @@ static void flag_utf8(const char *path) {
     char full_path[5000];
     struct buf zip = {0};
     struct err e = {0};
-    snprintf(full_path, sizeof full_path, "%s/c/%s", folder, path);
+    snprintf(full_path, sizeof full_path, "%s/c/%s", submissions_folder, path);
     ck_assert(file_read(full_path, 1 << 20, &zip, &e));
     for (size_t i = 0; i + 10 < zip.size; i++) {
         if (!memcmp(zip.data + i, "PK\3\4", 4)) zip.data[i + 7] |= 8;
@@ -67,24 +57,6 @@ static void flag_utf8(const char *path) {
     }
     ck_assert(file_write(full_path, zip.data, zip.size, &e));
     buf_free(&zip);
-}
-
-/* Returns the rows of `intake` as CSV; options follow the folder's name. */
-static void intake(const char *options, int status, struct buf *out) {
-    char path[5000];
-    struct err e = {0};
-    int actual =
-        shell("cd %s && LC_ALL=C %s/grader intake c %s --format csv --output rows.csv 2>said",
-              folder, build_folder(), options);
-    snprintf(path, sizeof path, "%s/said", folder);
-    if (actual != status) file_read(path, 1 << 20, out, &e);
-    ck_assert_msg(actual == status, "status %d: %s", actual, buf_str(out));
-    snprintf(path, sizeof path, "%s/%s", folder, status == 2 ? "said" : "rows.csv");
-    ck_assert_msg(file_read(path, 1 << 20, out, &e), "%s", e.text);
-}
-
-static void has(const struct buf *rows, const char *row) {
-    ck_assert_msg(strstr(buf_str(rows), row), "no %s in\n%s", row, buf_str(rows));
 }
 
 #define TAKEN "\"02-coalescing/transpose\",\"taken\""
@@ -106,9 +78,11 @@ START_TEST(every_accepted_file_name_is_matched) {
     };
     struct buf rows = {0};
     make_folder();
-    for (unsigned i = 0; i < sizeof files / sizeof *files; i++) write_file(files[i].path, "// x\n");
+    for (unsigned i = 0; i < sizeof files / sizeof *files; i++)
+        submissions_write(files[i].path, "// x\n");
     intake("", 0, &rows);
-    for (unsigned i = 0; i < sizeof files / sizeof *files; i++) has(&rows, files[i].row);
+    for (unsigned i = 0; i < sizeof files / sizeof *files; i++)
+        submissions_has(&rows, files[i].row);
     buf_free(&rows);
 }
 END_TEST
@@ -123,17 +97,18 @@ START_TEST(archives_of_every_kind_and_name_are_read) {
     put_archive("e.tar", ARCHIVE_FORMAT_TAR_USTAR, "J\xf6rg/transpose.cu", "// x\n"); /* Latin-1 */
     put_archive("i.zip", ARCHIVE_FORMAT_ZIP, "J\xc3\xb6rg/transpose.cu", "// x\n");
     flag_utf8("i.zip");
-    write_file("f.zip", "PK broken"), write_file("g.rar", "Rar! broken"), write_file("h.7z", "");
+    submissions_write("f.zip", "PK broken"), submissions_write("g.rar", "Rar! broken"),
+        submissions_write("h.7z", "");
     intake("", 1, &rows);
-    has(&rows, "\"a\",\"a.ZIP\",\"J\xc3\xb6rg/transpose.cu\"," TAKEN);
-    has(&rows, "\"b\",\"b.7z\",\"transpose.cu\"," TAKEN);
-    has(&rows, "\"c\",\"c.tar\",\"J\xc3\xb6rg/Transpose.cu\"," TAKEN);
-    has(&rows, "\"d\",\"d.cpio\",\"transpose.cu\"," TAKEN);
-    has(&rows, "\"e\",\"e.tar\",\"J\\xf6rg/transpose.cu\"," TAKEN);
-    has(&rows, "\"i\",\"i.zip\",\"J\xc3\xb6rg/transpose.cu\"," TAKEN);
-    has(&rows, "\"f\",\"f.zip\",\"f.zip\",\"\",\"unclear\"");
-    has(&rows, "\"g\",\"g.rar\",\"g.rar\",\"\",\"unclear\"");
-    has(&rows, "\"h\",\"h.7z\",\"h.7z\",\"\",\"unclear\"");
+    submissions_has(&rows, "\"a\",\"a.ZIP\",\"J\xc3\xb6rg/transpose.cu\"," TAKEN);
+    submissions_has(&rows, "\"b\",\"b.7z\",\"transpose.cu\"," TAKEN);
+    submissions_has(&rows, "\"c\",\"c.tar\",\"J\xc3\xb6rg/Transpose.cu\"," TAKEN);
+    submissions_has(&rows, "\"d\",\"d.cpio\",\"transpose.cu\"," TAKEN);
+    submissions_has(&rows, "\"e\",\"e.tar\",\"J\\xf6rg/transpose.cu\"," TAKEN);
+    submissions_has(&rows, "\"i\",\"i.zip\",\"J\xc3\xb6rg/transpose.cu\"," TAKEN);
+    submissions_has(&rows, "\"f\",\"f.zip\",\"f.zip\",\"\",\"unclear\"");
+    submissions_has(&rows, "\"g\",\"g.rar\",\"g.rar\",\"\",\"unclear\"");
+    submissions_has(&rows, "\"h\",\"h.7z\",\"h.7z\",\"\",\"unclear\"");
     buf_free(&rows);
 }
 END_TEST
@@ -152,9 +127,9 @@ START_TEST(of_equal_names_in_an_archive_the_last_counts) {
     ck_assert_int_eq(
         shell("cd %s && echo old >t.cu && tar cf t.tar t.cu && echo new >t.cu && tar rf "
               "t.tar t.cu",
-              folder),
+              submissions_folder),
         0);
-    snprintf(path, sizeof path, "%s/t.tar", folder);
+    snprintf(path, sizeof path, "%s/t.tar", submissions_folder);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ck_assert_msg(intake_archive(fd, accept_all, NULL, &in, &e), "%s", e.text);
     close(fd);
@@ -182,18 +157,21 @@ START_TEST(rejected_files_are_listed_with_the_reason) {
     };
     struct buf rows = {0};
     make_folder();
-    write_file("good/transpose.cu", "// x\n"), write_file("two/transpose.cu", "// x\n"),
-        write_file("two/transpose(2).cu", "// y\n");
-    write_file("own/final.cu", "x"), write_file("word/transpose.cpp", "x"),
-        write_file("nested/work.zip", "x"), write_file("notes.txt", "x");
-    write_file("transpose.cu", "x"), write_file(".hidden", "x"), write_file("link/x.md", "x");
+    submissions_write("good/transpose.cu", "// x\n"),
+        submissions_write("two/transpose.cu", "// x\n"),
+        submissions_write("two/transpose(2).cu", "// y\n");
+    submissions_write("own/final.cu", "x"), submissions_write("word/transpose.cpp", "x"),
+        submissions_write("nested/work.zip", "x"), submissions_write("notes.txt", "x");
+    submissions_write("transpose.cu", "x"), submissions_write(".hidden", "x"),
+        submissions_write("link/x.md", "x");
     ck_assert_int_eq(shell("cd %s/c && mkdir big && head -c 1048577 /dev/zero >big/transpose.cu && "
                            "ln -s good linked && ln -s "
                            "../good/transpose.cu link/transpose.cu",
-                           folder),
+                           submissions_folder),
                      0);
     intake("", 1, &rows);
-    for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++) has(&rows, expected[i]);
+    for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++)
+        submissions_has(&rows, expected[i]);
     buf_free(&rows);
 }
 END_TEST
@@ -201,17 +179,23 @@ END_TEST
 START_TEST(canvas_names_belong_to_their_students) {
     struct buf rows = {0};
     make_folder();
-    write_file("smithjohn_11_501_transpose.cu", "// a\n"),
-        write_file("smithjohn_12_502_transpose-1.cu", "// b\n");
-    write_file("smithjohn_11_503_histogram.cu", "// c\n"),
-        write_file("doejane_LATE_13_504_transpose.cu", "// d\n"), write_file("x.cu", "// e\n");
+    submissions_write("smithjohn_11_501_transpose.cu", "// a\n"),
+        submissions_write("smithjohn_12_502_transpose-1.cu", "// b\n");
+    submissions_write("smithjohn_11_503_histogram.cu", "// c\n"),
+        submissions_write("doejane_LATE_13_504_transpose.cu", "// d\n"),
+        submissions_write("x.cu", "// e\n");
     intake("", 1, &rows);
-    has(&rows, "\"smithjohn_11\",\"smithjohn_11_501_transpose.cu, "
-               "smithjohn_11_503_histogram.cu\",\"transpose.cu\"," TAKEN);
-    has(&rows, "\"histogram.cu\",\"05-atomics-reduction/histogram\",\"taken\"");
-    has(&rows, "\"smithjohn_12\",\"smithjohn_12_502_transpose-1.cu\",\"transpose-1.cu\"," TAKEN);
-    has(&rows, "\"doejane_13\",\"doejane_LATE_13_504_transpose.cu\",\"transpose.cu\"," TAKEN);
-    has(&rows, "\"\",\"x.cu\",\"\",\"\",\"unclear\",\"its name is not in Canvas's format\"");
+    submissions_has(&rows, "\"smithjohn_11\",\"smithjohn_11_501_transpose.cu, "
+                           "smithjohn_11_503_histogram.cu\",\"transpose.cu\"," TAKEN);
+    submissions_has(&rows, "\"histogram.cu\",\"05-atomics-reduction/histogram\",\"taken\"");
+    submissions_has(
+        &rows, "\"smithjohn_12\",\"smithjohn_12_502_transpose-1.cu\",\"transpose-1.cu\"," TAKEN);
+    submissions_has(&rows,
+                    "\"doejane_13\",\"doejane_LATE_13_504_transpose.cu\",\"transpose.cu\"," TAKEN);
+    submissions_has(&rows, "\"\",\"x.cu\",\"\",\"\",\"unclear\",\"no student's name");
+    intake("--layout canvas", 1, &rows);
+    submissions_has(&rows, "\"\",\"x.cu\",\"\",\"\",\"unclear\",\"its name is not in the format "
+                           "doejane_123_456_FILE");
     buf_free(&rows);
 }
 END_TEST
@@ -219,43 +203,50 @@ END_TEST
 START_TEST(moodle_gradescope_and_github_layouts_are_read) {
     struct buf rows = {0};
     make_folder();
-    write_file("Jane Doe_13_assignsubmission_file_/transpose.cu", "// a\n"),
-        write_file("Jim Roe_14_assignsubmission_file_transpose.cu", "// b\n");
-    write_file("Ann Poe_15_assignsubmission_onlinetext_/onlinetext.html", "x");
+    submissions_write("Jane Doe_13_assignsubmission_file_/transpose.cu", "// a\n"),
+        submissions_write("Jim Roe_14_assignsubmission_file_transpose.cu", "// b\n");
+    submissions_write("Ann Poe_15_assignsubmission_onlinetext_/onlinetext.html", "x");
     intake("", 1, &rows);
-    has(&rows, "\"Jane Doe_13\",\"Jane Doe_13_assignsubmission_file_\",\"transpose.cu\"," TAKEN);
-    has(&rows,
+    submissions_has(
+        &rows, "\"Jane Doe_13\",\"Jane Doe_13_assignsubmission_file_\",\"transpose.cu\"," TAKEN);
+    submissions_has(
+        &rows,
         "\"Jim Roe_14\",\"Jim Roe_14_assignsubmission_file_transpose.cu\",\"transpose.cu\"," TAKEN);
-    has(&rows, "\"Ann Poe_15\",");
-    buf_clear(&rows), make_folder();
-    write_file("submission_7/transpose.cu", "// a\n"),
-        write_file("submission_8/transpose.cu", "// b\n"),
-        write_file("submission_9/transpose.cu", "// c\n");
-    write_file(
+    submissions_has(&rows, "\"Ann Poe_15\",");
+    make_folder();
+    submissions_write("submission_7/transpose.cu", "// a\n"),
+        submissions_write("submission_8/transpose.cu", "// b\n"),
+        submissions_write("submission_9/transpose.cu", "// c\n");
+    submissions_write(
         "submission_metadata.yml",
         "---\nsubmission_7:\n  :submitters:\n  - :name: Jane Doe\n    :sid: '0042'\n    :email: "
         "j@x.edu\n"
         "  - :name: Jim Roe\n    :sid: \n    :email: jim@x.edu\n  :created_at: 2026-01-01\n"
         "submission_8:\n  :submitters:\n  - :name: \"Ann Poe\"\n");
     intake("", 1, &rows);
-    has(&rows, "\"0042\",\"submission_7\",\"transpose.cu\"," TAKEN);
-    has(&rows, "\"jim@x.edu\",\"submission_7\",\"transpose.cu\"," TAKEN);
-    has(&rows, "\"Ann Poe\",\"submission_8\",\"transpose.cu\"," TAKEN);
-    has(&rows,
+    submissions_has(&rows, "\"0042\",\"submission_7\",\"transpose.cu\"," TAKEN);
+    submissions_has(&rows, "\"jim@x.edu\",\"submission_7\",\"transpose.cu\"," TAKEN);
+    submissions_has(&rows, "\"Ann Poe\",\"submission_8\",\"transpose.cu\"," TAKEN);
+    submissions_has(
+        &rows,
         "\"\",\"submission_9\",\"\",\"\",\"unclear\",\"submission_metadata.yml does not name it\"");
-    buf_clear(&rows), make_folder();
-    write_file("hw1-submissions/hw1-jane-doe/transpose.cu", "// a\n"),
-        write_file("hw1-submissions/other/transpose.cu", "// a\n");
-    ck_assert_int_eq(
-        shell("cd %s && mv c/hw1-submissions . && rmdir c && ln -s hw1-submissions c", folder), 0);
-    intake("../intake/hw1-submissions --layout folders", 2, &rows); /* the same folder twice */
-    has(&rows, "two entries are the same student 'hw1-jane-doe'");
+    make_folder();
+    submissions_write("hw1-submissions/hw1-jane-doe/transpose.cu", "// a\n"),
+        submissions_write("hw1-submissions/other/transpose.cu", "// a\n");
+    ck_assert_int_eq(shell("cd %s && mv c/hw1-submissions . && rmdir c && ln -s hw1-submissions c",
+                           submissions_folder),
+                     0);
+    intake("../intake/hw1-submissions --layout folders", 1, &rows); /* the same folder twice */
+    submissions_has(&rows,
+                    "\"hw1-jane-doe\",\"hw1-jane-doe, hw1-jane-doe\",\"\",\"\",\"unclear\",\"two "
+                    "entries are the same student: hw1-jane-doe in c, and hw1-jane-doe in "
+                    "../intake/hw1-submissions; keep one");
     buf_clear(&rows);
     ck_assert_int_eq(shell("cd %s && %s/grader intake hw1-submissions --layout github --format csv "
                            ">rows 2>&1; grep -q "
                            "'^\"jane-doe\",.*taken' rows && "
                            "grep -q '^\"\",\"other\"' rows",
-                           folder, build_folder()),
+                           submissions_folder, build_folder()),
                      0);
     buf_free(&rows);
 }
@@ -275,23 +266,27 @@ START_TEST(an_archive_of_a_class_is_not_one_student) {
     struct buf rows = {0};
     for (unsigned i = 0; i < 6; i++) {
         make_folder();
-        write_file("other/transpose.cu", "// x\n");
+        submissions_write("other/transpose.cu", "// x\n");
         ck_assert_int_eq(shell("mkdir %s/t && cd %s/t && for f in %s; do mkdir -p $(dirname $f) && "
                                "echo //$f >$f; done && "
                                "tar cf ../c/all.tar *",
-                               folder, folder, i < 3 ? classes[i] : students[i - 3]),
+                               submissions_folder, submissions_folder,
+                               i < 3 ? classes[i] : students[i - 3]),
                          0);
         intake("", i < 3, &rows);
         if (i < 3)
-            has(&rows,
+            submissions_has(
+                &rows,
                 "\"all\",\"all.tar\",\"all.tar\",\"\",\"unclear\",\"a whole class: unpack it");
-        else has(&rows, "\"all\",\"all.tar\",\"");
-        has(&rows, "\"other\",\"other\",\"transpose.cu\"," TAKEN);
-        ck_assert_int_eq(shell("rm %s/c/all.tar && mv %s/t %s/c/all", folder, folder, folder), 0);
-        rows.size = 0, intake("", i < 3, &rows);
-        has(&rows, i < 3 ? "\"all\",\"all\",\"all\",\"\",\"unclear\",\"a whole class: name"
-                         : "\"all\",\"all\",\"");
-        rows.size = 0;
+        else submissions_has(&rows, "\"all\",\"all.tar\",\"");
+        submissions_has(&rows, "\"other\",\"other\",\"transpose.cu\"," TAKEN);
+        ck_assert_int_eq(shell("rm %s/c/all.tar && mv %s/t %s/c/all", submissions_folder,
+                               submissions_folder, submissions_folder),
+                         0);
+        intake("", i < 3, &rows);
+        submissions_has(&rows,
+                        i < 3 ? "\"all\",\"all\",\"all\",\"\",\"unclear\",\"a whole class: name"
+                              : "\"all\",\"all\",\"");
     }
     buf_free(&rows);
 }
@@ -300,13 +295,13 @@ END_TEST
 START_TEST(an_empty_entry_is_listed) {
     struct buf rows = {0};
     make_folder();
-    write_file("ann/transpose.cu", "// x\n");
+    submissions_write("ann/transpose.cu", "// x\n");
     ck_assert_int_eq(shell("mkdir %s/c/bob %s/c/eve && printf 'id\\nann\\nbob\\n' >%s/r.csv",
-                           folder, folder, folder),
+                           submissions_folder, submissions_folder, submissions_folder),
                      0);
     intake("--roster r.csv", 0, &rows);
-    has(&rows, "\"bob\",\"bob\",\"\",\"\",\"missing\",\"it is empty\"");
-    has(&rows, "\"eve\",\"eve\",\"\",\"\",\"left out\",\"it is empty\"");
+    submissions_has(&rows, "\"bob\",\"bob\",\"\",\"\",\"missing\",\"it is empty\"");
+    submissions_has(&rows, "\"eve\",\"eve\",\"\",\"\",\"left out\",\"it is empty\"");
     buf_free(&rows);
 }
 END_TEST
@@ -314,23 +309,25 @@ END_TEST
 START_TEST(the_roster_identifies_students_and_missing_ones) {
     struct buf rows = {0};
     make_folder();
-    write_file("doejane_13_504_transpose.cu", "// d\n"),
-        write_file("x_99_1_transpose.cu", "// x\n");
+    submissions_write("doejane_13_504_transpose.cu", "// d\n"),
+        submissions_write("x_99_1_transpose.cu", "// x\n");
     ck_assert_int_eq(
         shell("printf '\\357\\273\\277\"Student\",ID,SIS User ID\\n\"Doe, Jane\",13,s1\\n\"Roe, "
               "Jim\",14,s2\\n' >%s/r.csv",
-              folder),
+              submissions_folder),
         0);
     intake("--roster r.csv", 0, &rows);
-    has(&rows, "\"13\",\"doejane_13_504_transpose.cu\",\"transpose.cu\"," TAKEN);
-    has(&rows, "\"14\",\"\",\"\",\"\",\"missing\"");
-    has(&rows, "\"x_99\",\"x_99_1_transpose.cu\",\"\",\"\",\"note\",\"not on the roster\"");
-    ck_assert_int_eq(shell("printf 'id;name\\n13;Jane Doe\\n13;Jim\\n' >%s/r.csv", folder), 0);
-    buf_clear(&rows), intake("--roster r.csv", 2, &rows);
-    has(&rows, "'13' is listed twice");
-    ck_assert_int_eq(shell("printf 'a,b\\n1,2\\n' >%s/r.csv", folder), 0);
-    buf_clear(&rows), intake("--roster r.csv", 2, &rows);
-    has(&rows, "must name the columns");
+    submissions_has(&rows, "\"13\",\"doejane_13_504_transpose.cu\",\"transpose.cu\"," TAKEN);
+    submissions_has(&rows, "\"14\",\"\",\"\",\"\",\"missing\"");
+    submissions_has(&rows,
+                    "\"x_99\",\"x_99_1_transpose.cu\",\"\",\"\",\"note\",\"not on the roster\"");
+    ck_assert_int_eq(
+        shell("printf 'id;name\\n13;Jane Doe\\n13;Jim\\n' >%s/r.csv", submissions_folder), 0);
+    intake("--roster r.csv", 2, &rows);
+    submissions_has(&rows, "'13' is listed twice");
+    ck_assert_int_eq(shell("printf 'a,b\\n1,2\\n' >%s/r.csv", submissions_folder), 0);
+    intake("--roster r.csv", 2, &rows);
+    submissions_has(&rows, "must name the columns");
     buf_free(&rows);
 }
 END_TEST
@@ -355,19 +352,20 @@ END_TEST
 
 START_TEST(one_students_folder_is_one_student) {
     make_folder();
-    write_file("s0004/chapters/02-coalescing/transpose.cu", "// x\n"),
-        write_file("s0005/transpose.cu", "// x\n"), write_file("s0005/notes.txt", "x");
+    submissions_write("s0004/chapters/02-coalescing/transpose.cu", "// x\n"),
+        submissions_write("s0005/transpose.cu", "// x\n"),
+        submissions_write("s0005/notes.txt", "x");
     ck_assert_int_eq(shell("cd %s && %s/grader intake c/s0004 c/s0005 --format csv >rows && [ "
                            "$(grep -c taken rows) = "
                            "2 ] && grep -q '^\"s0004\"' rows && "
                            "grep -q '^\"s0005\"' rows",
-                           folder, build_folder()),
+                           submissions_folder, build_folder()),
                      0);
     ck_assert_int_eq(
         shell(
             "cd %s/c/s0004 && %s/grader intake . --format csv >rows && grep -q '^\"s0004\"' rows; "
             "rc=$?; rm rows; exit $rc",
-            folder, build_folder()),
+            submissions_folder, build_folder()),
         0);
 }
 END_TEST

@@ -1,0 +1,247 @@
+/* test_whole_class.c — tests that intake loses nobody: a class of several layouts in one folder,
+ * names that fit several students, archives that can't be read, other exercises. The expected fate
+ * of each student stands beside the entry. */
+#include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/submissions.h"
+#include "grader/tests/unit/unit.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void make_folder(void) { submissions_make("whole_class"); }
+
+/* Returns the value that a query of the store c.db yields, as text. */
+static bool query_is(const char *query, const char *expected) {
+    return shell("cd %s && [ \"$(sqlite3 c.db \"%s\")\" = \"%s\" ]", submissions_folder, query,
+                 expected) == 0;
+}
+
+/* The fate of every student of the roster: of 301, 241 handed in plain folders, 30 by Canvas and 30
+ * by Moodle, in one folder or in three. */
+static void write_mixed_class(const char *const folders[3]) {
+    struct buf roster = {0};
+    char path[128];
+    buf_puts(&roster, "id,name,number\n");
+    for (unsigned i = 0; i < 301; i++) {
+        buf_printf(&roster, "s%04u,Student%c Number%u,%u\n", i, 'A' + i % 26, i, 70000 + i);
+        if (i < 241) snprintf(path, sizeof path, "%s/s%04u/transpose.cu", folders[0], i);
+        else if (i < 271)
+            snprintf(path, sizeof path, "%s/number%ustudent%c_%u_9%u_transpose.cu", folders[1], i,
+                     'a' + i % 26, 70000 + i, i);
+        else
+            snprintf(path, sizeof path,
+                     "%s/Student%c Number%u_%u_assignsubmission_file/transpose.cu", folders[2],
+                     'A' + i % 26, i, 70000 + i);
+        submissions_write(path, "// x\n");
+    }
+    submissions_write_roster("r.csv", buf_str(&roster));
+    buf_free(&roster);
+}
+
+START_TEST(each_entry_has_its_own_layout) {
+    static const char *const one[] = {".", ".", "."}, *const three[] = {"plain", "canvas",
+                                                                        "moodle"};
+    struct buf rows = {0};
+    for (unsigned i = 0; i < 2; i++) {
+        make_folder();
+        write_mixed_class(i ? three : one);
+        submissions_intake(i ? "c/plain c/canvas c/moodle --roster r.csv --store c.db"
+                             : "c --roster r.csv --store c.db",
+                           0, &rows);
+        ck_assert(
+            query_is("SELECT count(*), sum(rostered), sum(entries) FROM student", "301|301|301"));
+        ck_assert(query_is("SELECT state, count(*) FROM submission GROUP BY 1", "taken|301"));
+    }
+    buf_free(&rows);
+}
+END_TEST
+
+/* With the layout of another LMS, nobody whose id is in an entry's name is missing. */
+START_TEST(a_wrong_layout_makes_nobody_missing) {
+    static const char *const one[] = {".", ".", "."};
+    struct buf rows = {0};
+    make_folder();
+    write_mixed_class(one);
+    submissions_intake("c --roster r.csv --store c.db --exercise transpose --layout moodle", 1,
+                       &rows);
+    ck_assert(
+        query_is("SELECT state, count(*) FROM submission GROUP BY 1", "taken|30\nunclear|271"));
+    ck_assert_int_eq(shell("cd %s && PATH=%s:$PATH && ! grader batch --store c.db 2>said && "
+                           "grep -q 'unclear, so nothing was graded.*--accept-unclear' said",
+                           submissions_folder, build_folder()),
+                     0);
+    ck_assert(query_is("SELECT count(*) FROM result", "0"));
+    buf_free(&rows);
+}
+END_TEST
+
+START_TEST(a_full_id_identifies_a_namesake) {
+    struct buf rows = {0};
+    make_folder();
+    submissions_write("Jane Doe_123_assignsubmission_file_/transpose.cu", "// a\n");
+    submissions_write("Jane Doe_124_assignsubmission_file_/transpose.cu", "// b\n");
+    submissions_write("roejim_7_8_transpose.cu", "// c\n");
+    submissions_write("roejim_9_10_transpose.cu", "// d\n");
+    submissions_write_roster("r.csv", "id,name\nJane Doe_123,Jane Doe\nJane Doe_124,Jane Doe\n"
+                                      "roejim_7,Jim Roe\nroejim_9,Jim Roe\n");
+    submissions_intake("c --roster r.csv --store c.db", 0, &rows);
+    ck_assert(query_is("SELECT student, file, digest IS NOT NULL FROM submission ORDER BY 1",
+                       "Jane Doe_123|transpose.cu|1\nJane Doe_124|transpose.cu|1\n"
+                       "roejim_7|transpose.cu|1\nroejim_9|transpose.cu|1"));
+    buf_free(&rows);
+}
+END_TEST
+
+/* Two students have the name; their numbers are not on the roster. */
+START_TEST(an_ambiguous_name_makes_only_its_students_unclear) {
+    struct buf rows = {0};
+    make_folder();
+    submissions_write("Jane Doe_501_assignsubmission_file_/transpose.cu", "// a\n");
+    submissions_write("doejane_502_9_transpose.cu", "// b\n");
+    submissions_write("bob/transpose.cu", "// c\n");
+    submissions_write_roster("r.csv", "id,name\nj1,Jane Doe\nj2,Jane Doe\nbob,Bob Poe\neve,Eve\n");
+    submissions_intake("c --roster r.csv --store c.db", 1, &rows);
+    ck_assert(query_is("SELECT student, state FROM submission ORDER BY 1",
+                       "bob|taken\neve|missing\nj1|unclear\nj2|unclear"));
+    submissions_has(&rows,
+                    "\"\",\"Jane Doe_501_assignsubmission_file_\",\"\",\"\",\"unclear\",\"'Jane "
+                    "Doe' is several students of the roster");
+    submissions_has(&rows, "\"j1\",\"\",\"\",\"\",\"unclear\",\"may have handed in ");
+    buf_free(&rows);
+}
+END_TEST
+
+/* 13 is Jim's number, but the name is Jane's. */
+START_TEST(parts_of_a_name_must_agree) {
+    struct buf rows = {0};
+    make_folder();
+    submissions_write("Jane Doe_13_assignsubmission_file_/transpose.cu", "// a\n");
+    submissions_write_roster("r.csv", "id,name,seat\nj1,Jane Doe,12\nj2,Jim Roe,13\n");
+    submissions_intake("c --roster r.csv --store c.db --exercise transpose", 1, &rows);
+    ck_assert(
+        query_is("SELECT student, state FROM submission ORDER BY 1", "j1|unclear\nj2|unclear"));
+    submissions_has(&rows, "it names two students of the roster, 'j2' and 'j1'");
+    buf_free(&rows);
+}
+END_TEST
+
+/* The first column of Moodle's grading worksheet. */
+START_TEST(moodle_participants_match_by_number) {
+    struct buf rows = {0};
+    make_folder();
+    submissions_write("Jane Doe_7279_assignsubmission_file_/transpose.cu", "// a\n");
+    submissions_write("Participant_7280_assignsubmission_file/transpose.cu", "// b\n");
+    submissions_write_roster("r.csv", "Identifier,Full name,Email address,Status\n"
+                                      "Participant 7279,Jane Doe,jane@x.edu,Submitted\n"
+                                      "Participant 7280,Jim Roe,jim@x.edu,Submitted\n");
+    submissions_intake("c --roster r.csv", 0, &rows);
+    submissions_has(
+        &rows, "\"Participant 7279\",\"Jane Doe_7279_assignsubmission_file_\",\"transpose.cu\"");
+    submissions_has(
+        &rows, "\"Participant 7280\",\"Participant_7280_assignsubmission_file\",\"transpose.cu\"");
+    buf_free(&rows);
+}
+END_TEST
+
+/* Writes an archive of one file, in the format of the name's extension. */
+static void write_archive(const char *path, const struct buf *content) {
+    struct archive *a = archive_write_new();
+    struct archive_entry *en = archive_entry_new();
+    ck_assert_int_eq(archive_write_set_format_filter_by_ext(a, path), ARCHIVE_OK);
+    ck_assert_int_eq(archive_write_open_filename(a, path), ARCHIVE_OK);
+    archive_entry_set_pathname(en, "transpose.cu");
+    archive_entry_set_filetype(en, AE_IFREG), archive_entry_set_perm(en, 0644);
+    archive_entry_set_size(en, (la_int64_t)content->size);
+    ck_assert_int_ge(archive_write_header(a, en), ARCHIVE_WARN);
+    archive_write_data(a, buf_str(content), content->size);
+    archive_entry_free(en), archive_write_free(a);
+}
+
+/* A prefix of an archive is read in full or unclear; it is never missing, which would be a zero. */
+START_TEST(a_damaged_archive_is_never_missing) {
+    static const char *const suffixes[] = {"zip", "7z", "tar.gz", "tar.xz", "cpio", "tar", "iso"};
+    struct buf rows = {0}, roster = {0}, content = {0};
+    char path[5000];
+    make_folder();
+    buf_puts(&roster, "id\n");
+    for (unsigned i = 0; i < 4000; i++) buf_printf(&content, "%u\n", i * i);
+    for (unsigned f = 0; f < sizeof suffixes / sizeof *suffixes; f++) {
+        snprintf(path, sizeof path, "%s/a.%s", submissions_folder, suffixes[f]);
+        write_archive(path, &content);
+        for (unsigned k = 0; k < 8; k++) {
+            buf_printf(&roster, "f%uk%u\n", f, k);
+            ck_assert_int_eq(shell("head -c $(($(stat -c %%s %s) * %u / 8)) %s >%s/c/f%uk%u.%s",
+                                   path, k, path, submissions_folder, f, k, suffixes[f]),
+                             0);
+        }
+    }
+    /* libarchive finds no entry and no error in a 7z that is nothing but a header. */
+    buf_puts(&roster, "headless\n");
+    ck_assert_int_eq(
+        shell("cd %s/c && { printf '7z\\274\\257\\047\\034' && head -c 26 /dev/zero; } "
+              ">headless.7z",
+              submissions_folder),
+        0);
+    submissions_write_roster("r.csv", buf_str(&roster));
+    submissions_intake("c --roster r.csv --store c.db --exercise transpose", 1, &rows);
+    ck_assert(query_is("SELECT count(*) FROM submission WHERE state = 'missing'", "0"));
+    ck_assert(query_is("SELECT count(*) FROM submission", "57"));
+    submissions_has(&rows, "\"headless.7z\",\"\",\"unclear\",\"it is damaged, or has no files\"");
+    ck_assert(query_is("SELECT count(*) FROM submission WHERE student LIKE 'f1k%' AND state = "
+                       "'unclear' AND why <> ''",
+                       "8"));
+    buf_free(&rows), buf_free(&roster), buf_free(&content);
+}
+END_TEST
+
+START_TEST(an_exercise_of_another_assignment_is_named) {
+    struct buf rows = {0};
+    make_folder();
+    submissions_write("ann/histogram.cu", "// x\n"),
+        submissions_write("ann/particles.cu", "// x\n");
+    submissions_write_roster("r.csv", "id\nann\n");
+    submissions_intake("c --roster r.csv --exercise transpose", 0, &rows);
+    submissions_has(&rows, "\"ann\",\"ann\",\"\",\"\",\"left out\",\"not part of this assignment: "
+                           "histogram, particles\"");
+    buf_free(&rows);
+}
+END_TEST
+
+/* A name that merely contains an id is nobody's, and its student is not missing. */
+START_TEST(an_id_within_a_name_is_unclear) {
+    struct buf rows = {0};
+    make_folder();
+    submissions_write("hw1-s0001/transpose.cu", "// x\n");
+    submissions_write("s0002-resubmitted.zip", "PK broken");
+    submissions_write("s0003 notes.txt", "x");
+    submissions_write("stranger/transpose.cu", "// x\n");
+    submissions_write_roster("r.csv", "id\ns0001\ns0002\ns0003\ns0004\n");
+    submissions_intake("c --roster r.csv --store c.db", 1, &rows);
+    ck_assert(
+        query_is("SELECT student, state FROM submission ORDER BY 1",
+                 "s0001|unclear\ns0002|unclear\ns0003|unclear\ns0004|missing\nstranger|taken"));
+    submissions_has(&rows,
+                    "\"\",\"hw1-s0001\",\"\",\"\",\"unclear\",\"not on the roster under this "
+                    "name, which contains that of s0001; rename it\"");
+    buf_free(&rows);
+}
+END_TEST
+
+UNIT_SUITE(whole_class) {
+    Suite *s = suite_create("whole_class");
+    TCase *t = tcase_create("whole_class");
+    tcase_add_test(t, each_entry_has_its_own_layout);
+    tcase_add_test(t, a_wrong_layout_makes_nobody_missing);
+    tcase_add_test(t, a_full_id_identifies_a_namesake);
+    tcase_add_test(t, an_ambiguous_name_makes_only_its_students_unclear);
+    tcase_add_test(t, parts_of_a_name_must_agree);
+    tcase_add_test(t, moodle_participants_match_by_number);
+    tcase_add_test(t, a_damaged_archive_is_never_missing);
+    tcase_add_test(t, an_exercise_of_another_assignment_is_named);
+    tcase_add_test(t, an_id_within_a_name_is_unclear);
+    tcase_set_timeout(t, 120);
+    suite_add_tcase(s, t);
+    return s;
+}
