@@ -30,10 +30,10 @@ template <class T> T element(const T *p, size_t i = 0) {
 }
 
 // Ends the program if a result is wrong.
-#define EXPECT(condition)                                       \
-    do {                                                        \
-        if (!(condition)) {                                     \
+#define EXPECT(condition)                                          \
+    do {                                                           \
+        if (!(condition)) {                                        \
             printf("line %d: not so: %s\n", __LINE__, #condition); \
-            exit(2);                                            \
-        }                                                       \
+            exit(2);                                               \
+        }                                                          \
     } while (0)

@@ -1,0 +1,23 @@
+// A counter in shared memory is added to before anybody has set it to 0.
+// lesson: chapters/05-atomics-reduction/count_equal.md, Hint 3
+// expect: uninitialized
+#include "../mistake.h"
+
+__global__ void count(int *total, const int *in) {
+    __shared__ int mine;
+#ifndef MISTAKE
+    if (threadIdx.x == 0) mine = 0;
+#endif
+    __syncthreads();
+    if (in[threadIdx.x] % 2) atomicAdd(&mine, 1); // reported
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(total, mine);
+}
+
+int main() {
+    int *in = counting(128), *total = zeros(1);
+    count<<<1, 128>>>(total, in);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(element(total) == 64);
+    return 0;
+}
