@@ -421,8 +421,10 @@ bool decode_atomic(struct decoder *d) {
             return decode_unsupported(d, "wrong number of elements in");
     m.count = 1;
     m.reg_bytes = m.width;
-    for (unsigned e = 0; e < n; e++)
+    for (unsigned e = 0; e < n; e++) {
+        m.vector_bytes = e ? 0 : (u8)(n * m.width);
         if (!decode_atomic_element(d, m, first, e)) return false;
+    }
     if (!first) decode_mark_lowered("red");
     return true;
 }

@@ -216,9 +216,10 @@ struct mem_desc {
     /* Index of its statistics slot. Generic accesses have three: + 0 global, + 1 shared, + 2
      * local. */
     u32 stat;
-    ref reg[8];     /* destinations of a load, sources of a store; REF_NONE = sink */
-    ref operand[2]; /* of an atomic: b, c */
-    ref result;     /* of an atomic; REF_NONE for RED */
+    ref reg[8];      /* destinations of a load, sources of a store; REF_NONE = sink */
+    ref operand[2];  /* of an atomic: b, c */
+    ref result;      /* of an atomic; REF_NONE for RED */
+    u8 vector_bytes; /* of a vector atomic, in its first element: multiples of it are aligned */
     /* Bytes of the merged access that this one stands for (access_merging.c). 0: not merged;
      * MERGED_INTO_OTHER: another access stands for it. */
     u32 merged_bytes;

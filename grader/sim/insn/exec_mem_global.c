@@ -46,16 +46,21 @@ static void report_global_fault(struct exec *x, const struct op *o, const struct
                (unsigned long long)address, location);
 }
 
+/* Returns the power of two of which the address must be a multiple. */
+static inline u32 access_alignment(const struct mem_desc *d) {
+    return d->vector_bytes ? d->vector_bytes : access_span(d);
+}
+
 /* Returns true if the lane may access the address; else reports a fault. */
 static bool check_lane_access(struct exec *x, const struct op *o, const struct mem_desc *d,
                               unsigned lane, u64 address) {
-    u32 span = access_span(d);
+    u32 span = access_span(d), alignment = access_alignment(d);
     int i = memory_find_range(x->memory, address, span);
     if (i < 0) return report_global_fault(x, o, d, lane, address), false;
-    if (address & (span - 1)) {
+    if (address & (alignment - 1)) {
         core_fault(x, SIM_FAULT_MISALIGNED, o, lane, address,
-                   "accesses %u bytes at 0x%llx, which is not a multiple of %u", span,
-                   (unsigned long long)address, span);
+                   "accesses %u bytes at 0x%llx, which is not a multiple of %u", alignment,
+                   (unsigned long long)address, alignment);
         return false;
     }
     if (d->verb != MEM_LOAD && x->memory->allocations[i].is_constant) {
@@ -131,7 +136,7 @@ static inline bool pattern_fits_global(struct exec *x, const struct mem_desc *d,
         if (m->allocation < 0) return false;
         a = x->memory->allocations + m->allocation;
     }
-    if (((u32)base | m->offset_bits) & (span - 1)) return false;
+    if (((u32)base | m->offset_bits) & (access_alignment(d) - 1)) return false;
     return d->verb == MEM_LOAD || !a->is_constant;
 }
 

@@ -225,6 +225,8 @@ const struct insn_program memory_programs[] = {
      SIM_FAULT_OUT_OF_BOUNDS},
     {"a parameter at an odd byte", "ld.param.u64 %q2, [5];\nst.global.u64 [%q0], %q2;", 32, 0, NULL,
      SIM_FAULT_MISALIGNED},
+    {"misaligned vector atomic", "red.global.add.v4.f32 [%q0+8], {%f1, %f1, %f1, %f1};", 32, 0,
+     NULL, SIM_FAULT_MISALIGNED},
     {"misaligned", "ld.global.u32 %r1, [%q1+2];\nst.global.u32 [%q0], %r1;", 32, 0, NULL,
      SIM_FAULT_MISALIGNED},
     {"textures and surfaces",
