@@ -1,5 +1,5 @@
 // The long dimension is y, in which a grid may have 65 535 blocks.
-// lesson: chapters/00-roofline/README.md, Before and after
+// lesson: chapters/00-roofline/README.md, Example: one element a thread, or several
 // expect: kernel launch failed: cudaErrorInvalidConfiguration
 #include "../mistake.h"
 

@@ -1,5 +1,5 @@
 // The index of an element beyond 2^31 is computed with 32 bits.
-// lesson: chapters/00-roofline/README.md, Before and after
+// lesson: chapters/00-roofline/README.md, Example: one element a thread, or several
 // expect: out-of-bounds
 #include "../mistake.h"
 

@@ -1,5 +1,5 @@
 // The last block has threads beyond the array's end, and no condition keeps them away.
-// lesson: chapters/00-roofline/README.md, Before and after
+// lesson: chapters/00-roofline/README.md, Example: one element a thread, or several
 // expect: out-of-bounds
 #include "../mistake.h"
 

@@ -1,5 +1,5 @@
 // A value is read once before the barrier behind which another thread has changed it.
-// lesson: chapters/01-restrict/README.md, When it does not pay, and when it hurts
+// lesson: chapters/01-restrict/README.md, When it doesn't pay, and when it hurts
 // expect: data race in shared memory
 #include "../mistake.h"
 

@@ -1,5 +1,5 @@
 // The compiler keeps in a register what another thread is meant to change, and drops the loop.
-// lesson: chapters/01-restrict/README.md, When it does not pay, and when it hurts
+// lesson: chapters/01-restrict/README.md, When it doesn't pay, and when it hurts
 // expect: data race in shared memory
 #include "../mistake.h"
 

@@ -1,5 +1,5 @@
 // A row of 33 floats is read as float4.
-// lesson: chapters/04-bank-conflicts/README.md, When it does not pay
+// lesson: chapters/04-bank-conflicts/README.md, When it doesn't pay
 // expect: misaligned
 #include "../mistake.h"
 

@@ -1,5 +1,5 @@
 // Threads add to one word without an atomic, and additions are lost.
-// lesson: chapters/05-atomics-reduction/README.md, What the hardware does
+// lesson: chapters/05-atomics-reduction/README.md, What an atomic does
 // expect: data race
 #include "../mistake.h"
 

@@ -1,5 +1,5 @@
 // One thread of each block adds to the result without an atomic.
-// lesson: chapters/05-atomics-reduction/README.md, What the hardware does
+// lesson: chapters/05-atomics-reduction/README.md, What an atomic does
 // expect: data race between blocks
 #include "../mistake.h"
 

@@ -1,5 +1,5 @@
 // Lanes without an element return, and others take their values.
-// lesson: chapters/05-atomics-reduction/README.md, What the hardware does
+// lesson: chapters/05-atomics-reduction/README.md, Shuffles and votes
 // expect: undefined
 #include "../mistake.h"
 

@@ -1,5 +1,5 @@
 // An atomic addition of a float4 at an address that is not a multiple of 16.
-// lesson: chapters/05-atomics-reduction/README.md, What the hardware does
+// lesson: chapters/05-atomics-reduction/README.md, What an atomic does
 // expect: misaligned
 #include "../mistake.h"
 

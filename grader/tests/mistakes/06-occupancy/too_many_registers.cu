@@ -1,5 +1,5 @@
 // A block of 1024 threads of a kernel that takes more than 64 registers a thread.
-// lesson: chapters/06-occupancy/README.md, What the hardware does
+// lesson: chapters/06-occupancy/README.md, Registers
 // expect: kernel launch failed: cudaErrorLaunchOutOfResources
 #include "../mistake.h"
 

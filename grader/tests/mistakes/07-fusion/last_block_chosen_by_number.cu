@@ -1,5 +1,5 @@
 // The block with the highest number adds up all parts; it need not be the last to finish.
-// lesson: chapters/07-fusion/README.md, What the hardware does
+// lesson: chapters/07-fusion/README.md, What stands between the steps?
 // expect: data race between blocks
 #include "../mistake.h"
 

@@ -1,5 +1,5 @@
 // The counter of the last block is not set back, so in the second launch no block is the last.
-// lesson: chapters/07-fusion/README.md, What the hardware does
+// lesson: chapters/07-fusion/README.md, What stands between the steps?
 // expect: uninitialized
 #include "../mistake.h"
 

@@ -1,5 +1,5 @@
 // Each block stores its part and draws a number, without __threadfence() between.
-// lesson: chapters/07-fusion/README.md, What the hardware does
+// lesson: chapters/07-fusion/README.md, What stands between the steps?
 // expect: missing fence
 #include "../mistake.h"
 

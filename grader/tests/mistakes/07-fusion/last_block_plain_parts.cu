@@ -1,5 +1,5 @@
 // The last block reads parts that were stored plainly, without a fence before the number was drawn.
-// lesson: chapters/07-fusion/README.md, What the hardware does
+// lesson: chapters/07-fusion/README.md, What stands between the steps?
 // expect: data race between blocks
 #include "../mistake.h"
 
