@@ -1,0 +1,30 @@
+// The flag is stored and loaded with memory_order_relaxed, which orders nothing else.
+// lesson: chapters/11-scan-and-sort/README.md, By hand: look_back
+// expect: data race
+#include "../mistake.h"
+#include <cuda/atomic>
+
+#ifdef MISTAKE
+constexpr auto RELEASE = cuda::memory_order_relaxed, ACQUIRE = cuda::memory_order_relaxed;
+#else
+constexpr auto RELEASE = cuda::memory_order_release, ACQUIRE = cuda::memory_order_acquire;
+#endif
+__global__ void hand_on(int *out, int *number, int *flag) {
+    using flag_ref = cuda::atomic_ref<int, cuda::thread_scope_device>;
+    int b = blockIdx.x, before = 0;
+    if (b) {
+        while (!flag_ref(flag[b - 1]).load(ACQUIRE)) {}
+        before = number[b - 1]; // reported
+    }
+    number[b] = before + b;
+    flag_ref(flag[b]).store(1, RELEASE);
+    out[b] = before;
+}
+
+int main() {
+    int *out = zeros(4), *number = zeros(4), *flag = zeros(4);
+    hand_on<<<4, 1>>>(out, number, flag);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(element(out, 3) == 3);
+    return 0;
+}
