@@ -185,15 +185,20 @@ START_TEST(correct_programs_are_not_reported) {
 }
 END_TEST
 
+/* Returns true if the text has the number of the marked line behind `prefix`. */
+static bool has_number(const struct mistake_pair *m, const char *text, const char *prefix) {
+    char place[160];
+    size_t n = (size_t)snprintf(place, sizeof place, "%s%u", prefix, m->line);
+    while ((text = strstr(text, place)) && isdigit((unsigned char)text[n])) text += n;
+    return text != NULL;
+}
+
 /* Returns true if the report's line names the marked line of the source: as its place, or as the
  * other end of a race. */
 static bool names_line(const struct mistake_pair *m, const char *line) {
-    char place[128], end[32];
-    snprintf(place, sizeof place, "%s.cu:%u:", m->name, m->line);
-    snprintf(end, sizeof end, " in line %u", m->line);
-    const char *found = strstr(line, end);
-    return !m->line || strstr(line, place) ||
-           (found && !isdigit((unsigned char)found[strlen(end)]));
+    char file[128];
+    snprintf(file, sizeof file, "%s.cu:", m->name);
+    return !m->line || has_number(m, line, file) || has_number(m, line, " in line ");
 }
 
 static bool is_reported(const struct mistake_pair *m, const char *report) {

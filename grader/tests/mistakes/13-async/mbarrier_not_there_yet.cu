@@ -1,0 +1,27 @@
+// Threads wait at an mbarrier that another thread may not have initialized yet.
+// lesson: chapters/13-async/README.md, Bulk copies and mbarriers
+// expect: data race in shared memory
+#include "bulk.cuh"
+
+__global__ void bring(int *out, const int *in) {
+    __shared__ alignas(128) int words[64];
+    __shared__ unsigned long long bar;
+    if (threadIdx.x == 0) {
+        init(&bar, 1);
+        expect(&bar, sizeof words);
+        load(words, in, sizeof words, &bar);
+    }
+#ifndef MISTAKE
+    __syncthreads();
+#endif
+    wait(&bar, 0);
+    out[threadIdx.x] = words[63 - threadIdx.x];
+}
+
+int main() {
+    int *in = counting(64), *out = zeros(64);
+    bring<<<1, 64>>>(out, in);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(element(out) == 63);
+    return 0;
+}
