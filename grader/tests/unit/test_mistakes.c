@@ -143,7 +143,8 @@ static void build(const char *chapter, const char *program) {
     if (!is_same || !is_current(program, chapter)) {
         ck_assert_msg(file_write(path, source.data, source.size, &e), "%s", e.text);
         remove(program);
-        ck_assert_msg(!shell("%s/simgpu nvcc -std=c++17 -arch=sm_90a -I. -I%s/%s %s -o %s",
+        ck_assert_msg(!shell("%s/simgpu nvcc -std=c++17 -gencode arch=compute_90a,code=compute_90a "
+                             "-I. -I%s/%s %s -o %s",
                              build_folder(), folder, chapter, path, program),
                       "%s does not build", path);
     }

@@ -1,0 +1,30 @@
+// Half of a warp loads a fragment; all lanes must come to the call.
+// lesson: chapters/14-tensor-cores/quiz.md, 5. Find the error: a fragment
+// expect: which needs all 32
+#include "../mistake.h"
+#include <cuda_fp16.h>
+#include <mma.h>
+
+__global__ void square(float *out, const half *a) {
+    using namespace nvcuda;
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> right;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fill_fragment(sum, 0.0f);
+#ifdef MISTAKE
+    if (threadIdx.x < 16) wmma::load_matrix_sync(left, a, 16);
+#else
+    wmma::load_matrix_sync(left, a, 16);
+#endif
+    wmma::load_matrix_sync(right, a, 16);
+    wmma::mma_sync(sum, left, right, sum);
+    wmma::store_matrix_sync(out, sum, 16, wmma::mem_row_major);
+}
+
+int main() {
+    half *a = zeros<half>(256);
+    float *out = zeros<float>(256);
+    square<<<1, 32>>>(out, a);
+    CHECK(cudaDeviceSynchronize());
+    return 0;
+}

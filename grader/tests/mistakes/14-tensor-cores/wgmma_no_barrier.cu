@@ -1,0 +1,27 @@
+// The product begins before other threads have written their part of the matrices.
+// lesson: chapters/14-tensor-cores/README.md, What the hardware does
+// expect: data race in shared memory
+#include "wgmma.cuh"
+
+__global__ void product(float *out) {
+    __shared__ __align__(128) half a[2 * 64 * 16], b[2 * 8 * 16];
+    float sum[4] = {};
+    fill(a, 64 * 16, 1), fill(b, 8 * 16, 1);
+    show();
+#ifndef MISTAKE
+    __syncthreads();
+#endif
+    begin();
+    multiply(sum, matrix(a), matrix(b));
+    commit();
+    wait();
+    for (int i = 0; i < 4; i++) out[i * 128 + threadIdx.x % 128] = sum[i];
+}
+
+int main() {
+    float *out = zeros<float>(512);
+    product<<<1, 128>>>(out);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(element(out) == 16);
+    return 0;
+}
