@@ -1,11 +1,13 @@
 /* intake.c — see intake.h. The sandboxed half writes records to a memory file. A record has a kind,
  * the decimal lengths of a name and of data, a newline, the name, and the data. The kinds are 'F' a
  * file, 'L' left out, 'D' left out and needs review, 'O' another file, 'R' archive refused. The
- * data of 'L' and 'D' is the reason; the name of 'R' is its reason. */
+ * data of 'L' and 'D' is the reason; the name of 'R' is its reason. An archive within the archive
+ * is read like a folder, one within that isn't. */
 #include "grader/class/intake.h"
 #include "common/file.h"
 #include "common/grow.h"
 #include "common/text.h"
+#include "grader/class/match_files.h"
 #include "grader/grade/grade.h"
 #include "grader/jail/jail.h"
 
@@ -57,9 +59,13 @@ bool intake_is_archive(const char *name) {
     return false;
 }
 
+/* Sakai puts the instructor's files into this folder of each student's. */
+static const char sakai_feedback[] = "Feedback Attachment(s)/";
+
 static bool is_hidden(const char *path) {
     const char *base = path_basename(path);
-    return base[0] == '.' || !strncmp(path, "__MACOSX/", 9) || strstr(path, "/__MACOSX/");
+    return base[0] == '.' || !strncmp(path, "__MACOSX/", 9) || strstr(path, "/__MACOSX/") ||
+           !strncmp(path, sakai_feedback, strlen(sakai_feedback));
 }
 
 bool intake_is_source(const char *path) {
@@ -86,6 +92,8 @@ struct archive_reader {
     void *user;
     uint64_t compressed_bytes, uncompressed_bytes;
     unsigned entry_count;
+    const char *nested; /* the path of the archive within the archive that is being read, or "" */
+    bool exceeds_limit;
 };
 
 static void write_record(char kind, const char *name, const struct buf *data) {
@@ -98,13 +106,27 @@ static void write_record(char kind, const char *name, const struct buf *data) {
         _exit(9);
 }
 
-static void write_rejection(const char *path, bool needs_review, const char *text) {
-    struct buf reason = {.data = (char *)text, .size = strlen(text)};
-    write_record(needs_review ? 'D' : 'L', path, &reason);
+/* Writes a record of an entry; for one of an archive within the archive, its path comes first. */
+static void write_entry(const struct archive_reader *r, char kind, const char *path,
+                        const struct buf *data) {
+    struct buf full = {0};
+    buf_printf(&full, "%s%s%s", r->nested, *r->nested ? "/" : "", path);
+    write_record(kind, buf_str(&full), data);
+    buf_free(&full);
 }
 
-static bool refuse_archive(const char *reason) {
-    write_record('R', reason, NULL);
+static void write_rejection(const struct archive_reader *r, const char *path, bool needs_review,
+                            const char *text) {
+    struct buf reason = {.data = (char *)text, .size = strlen(text)};
+    write_entry(r, needs_review ? 'D' : 'L', path, &reason);
+}
+
+/* Refuses the archive as a whole; of an archive within it, only that one, unless the content
+ * exceeds a limit. */
+static bool refuse_archive(struct archive_reader *r, const char *reason) {
+    struct buf text = {.data = (char *)reason, .size = strlen(reason)};
+    if (*r->nested && !r->exceeds_limit) write_record('D', r->nested, &text);
+    else write_record('R', reason, NULL);
     return false;
 }
 
@@ -117,25 +139,30 @@ static bool is_safe_path(const char *path) {
     return true;
 }
 
-static bool check_limits(const struct archive_reader *r) {
+static bool refuse_limit(struct archive_reader *r, const char *reason) {
+    r->exceeds_limit = true;
+    return refuse_archive(r, reason);
+}
+
+static bool check_limits(struct archive_reader *r) {
     if (r->uncompressed_bytes > INTAKE_MAX_TOTAL_BYTES)
-        return refuse_archive("it unpacks to more than 64 MiB");
+        return refuse_limit(r, "it unpacks to more than 64 MiB");
     if (r->uncompressed_bytes > 1 << 20 &&
         r->uncompressed_bytes / INTAKE_MAX_RATIO > r->compressed_bytes)
-        return refuse_archive("it unpacks to more than 200 times its size");
+        return refuse_limit(r, "it unpacks to more than 200 times its size");
     return true;
 }
 
-/* Reads all data of an entry; counts it, and keeps it only if `is_accepted`. */
-static bool read_entry_data(struct archive_reader *r, bool is_accepted, struct buf *out,
+/* Reads all data of an entry; counts it, and keeps it only if it has at most `limit` bytes. */
+static bool read_entry_data(struct archive_reader *r, size_t limit, struct buf *out,
                             bool *is_complete) {
     char chunk[16384];
     *is_complete = true;
     for (la_ssize_t n; (n = archive_read_data(r->archive, chunk, sizeof chunk)) != 0;) {
-        if (n < 0) return refuse_archive("it is damaged, or its format is not supported");
+        if (n < 0) return refuse_archive(r, "it is damaged, or its format is not supported");
         r->uncompressed_bytes += (uint64_t)n;
         if (!check_limits(r)) return false;
-        if (!is_accepted || out->size + (size_t)n > SOURCE_LIMIT) *is_complete = false;
+        if (out->size + (size_t)n > limit) *is_complete = false;
         else buf_add(out, chunk, (size_t)n);
     }
     return true;
@@ -149,32 +176,49 @@ static const char *entry_path(struct archive_entry *entry) {
     return path;
 }
 
-/* Returns true if the entry is to be kept; otherwise writes a record with the reason. */
-static bool accepts_entry(struct archive_reader *r, struct archive_entry *entry, const char *path) {
+static bool read_nested_archive(struct archive_reader *r, const char *path, const struct buf *data);
+
+/* Returns true if the archive `path` within the archive is to be read, too. */
+static bool is_nested_archive(const struct archive_reader *r, const char *path) {
+    return intake_needs_review(path) && intake_is_archive(path) && !*r->nested;
+}
+
+/* Returns the number of bytes to keep of an entry, or 0, after a record with the reason. */
+static size_t bytes_to_keep(struct archive_reader *r, struct archive_entry *entry,
+                            const char *path) {
     bool is_link = archive_entry_hardlink(entry) || archive_entry_symlink(entry),
          is_accepted = r->filter(r->user, path);
     bool needs_review = is_accepted || intake_needs_review(path);
     if (!is_safe_path(path))
-        write_rejection(path, needs_review, "a path that leads out of the submission");
+        write_rejection(r, path, needs_review, "a path that leads out of the submission");
+    else if (strlen(r->nested) + 1 + strlen(path) > INTAKE_MAX_PATH)
+        write_rejection(r, "", true, "it has a path longer than 512 bytes");
     else if (is_link || archive_entry_filetype(entry) != AE_IFREG)
-        write_rejection(path, needs_review, "a link, or not a regular file");
-    else if (is_accepted) return true;
-    else if (intake_needs_review(path)) write_rejection(path, true, "not a .cu file");
-    else write_record('O', path, NULL);
-    return false;
+        write_rejection(r, path, needs_review, "a link, or not a regular file");
+    else if (is_accepted) return SOURCE_LIMIT;
+    else if (is_nested_archive(r, path)) return INTAKE_MAX_ARCHIVE_BYTES;
+    else if (intake_is_archive(path) && needs_review)
+        write_rejection(r, path, true, "an archive in an archive in an archive");
+    else if (needs_review) write_rejection(r, path, true, "not a .cu file");
+    else write_entry(r, 'O', path, NULL);
+    return 0;
 }
 
 static bool extract_entry(struct archive_reader *r, struct archive_entry *entry) {
     const char *path = entry_path(entry);
     if (++r->entry_count > INTAKE_MAX_ENTRIES)
-        return refuse_archive("it has more than 4096 entries");
-    if (!path) write_rejection("(a name that cannot be read)", true, "its name cannot be read");
+        return refuse_limit(r, "it has more than 4096 entries");
+    if (!path) write_rejection(r, "(a name that cannot be read)", true, "its name cannot be read");
     if (!path || archive_entry_filetype(entry) == AE_IFDIR) return true;
-    bool is_accepted = accepts_entry(r, entry, path), is_complete = false;
+    size_t limit = bytes_to_keep(r, entry, path);
+    bool is_complete = false;
     struct buf data = {0};
-    bool ok = read_entry_data(r, is_accepted, &data, &is_complete);
-    if (ok && is_accepted && !is_complete) write_rejection(path, true, "larger than 1 MiB");
-    if (ok && is_accepted && is_complete) write_record('F', path, &data);
+    bool ok = read_entry_data(r, limit, &data, &is_complete);
+    if (ok && limit && !is_complete)
+        write_rejection(r, path, true,
+                        limit == SOURCE_LIMIT ? "larger than 1 MiB" : "larger than 32 MiB");
+    else if (ok && limit == SOURCE_LIMIT) write_entry(r, 'F', path, &data);
+    else if (ok && limit) ok = read_nested_archive(r, path, &data);
     buf_free(&data);
     return ok;
 }
@@ -196,23 +240,44 @@ static void enable_formats(struct archive *a) {
     archive_read_support_format_xar(a);
 }
 
+/* Reads all entries. Returns false if the archive is refused. */
+static bool read_entries(struct archive_reader *r) {
+    struct archive_entry *entry;
+    for (;;) {
+        int status = archive_read_next_header(r->archive, &entry);
+        if (status == ARCHIVE_EOF) return true;
+        if (status < ARCHIVE_WARN)
+            return refuse_archive(r, "it is damaged, or its format is not supported");
+        if (archive_entry_is_encrypted(entry)) return refuse_archive(r, "it is encrypted");
+        if (!extract_entry(r, entry)) return false;
+    }
+}
+
+/* Reads an archive within the archive. Returns false if the content exceeds a limit. */
+static bool read_nested_archive(struct archive_reader *r, const char *path,
+                                const struct buf *data) {
+    struct archive *outer = r->archive, *a = r->archive = archive_read_new();
+    unsigned before = r->entry_count;
+    r->nested = path;
+    enable_formats(a);
+    if (archive_read_open_memory(a, buf_str(data), data->size) != ARCHIVE_OK)
+        refuse_archive(r, "its archive format is not supported");
+    else if (read_entries(r) && r->entry_count == before)
+        refuse_archive(r, "it is damaged, or has no files");
+    archive_read_free(a);
+    r->archive = outer, r->nested = "";
+    return !r->exceeds_limit;
+}
+
 static int read_archive(void *data) {
     struct archive_reader *r = data;
-    struct archive *a = r->archive = archive_read_new();
-    struct archive_entry *entry;
-    enable_formats(a);
+    r->archive = archive_read_new();
+    enable_formats(r->archive);
     lseek(ARCHIVE_FD, 0, SEEK_SET);
-    if (archive_read_open_fd(a, ARCHIVE_FD, 65536) != ARCHIVE_OK)
-        return refuse_archive("its archive format is not supported"), 0;
-    for (;;) {
-        int status = archive_read_next_header(a, &entry);
-        if (status == ARCHIVE_EOF) break;
-        if (status < ARCHIVE_WARN)
-            return refuse_archive("it is damaged, or its format is not supported"), 0;
-        if (archive_entry_is_encrypted(entry)) return refuse_archive("it is encrypted"), 0;
-        if (!extract_entry(r, entry)) return 0;
-    }
-    _exit(0);
+    if (archive_read_open_fd(r->archive, ARCHIVE_FD, 65536) != ARCHIVE_OK)
+        return refuse_archive(r, "its archive format is not supported"), 0;
+    if (read_entries(r)) _exit(0);
+    return 0;
 }
 
 /* ---- outside ---- */
@@ -247,6 +312,38 @@ void intake_add(struct intake *in, const char *path, const void *data, size_t si
     buf_add(&f->data, data, size);
 }
 
+void intake_add_other(struct intake *in, const char *path) {
+    if (match_misnamed_exercise(path))
+        intake_reject(in, path, true, "named after an exercise, but not a .cu file");
+    else in->other_file_count++;
+}
+
+static char *path_below(const char *folder, const char *path) {
+    struct buf joined = {0};
+    buf_printf(&joined, "%s%s%s", folder, *folder ? "/" : "", path);
+    char *copy = xstrdup(buf_str(&joined));
+    buf_free(&joined);
+    return copy;
+}
+
+void intake_move(struct intake *to, struct intake *from, const char *folder) {
+    for (unsigned i = 0; i < from->n; i++) {
+        GROW(to->files, to->n + 1, to->capacity, 8);
+        to->files[to->n] = from->files[i];
+        to->files[to->n++].path = path_below(folder, from->files[i].path);
+        free(from->files[i].path);
+    }
+    from->n = 0;
+    for (unsigned i = 0; i < from->nrejections; i++) {
+        const struct intake_rejection *r = &from->rejections[i];
+        char *path = path_below(folder, r->path);
+        intake_reject(to, path, r->needs_review, r->reason);
+        free(path);
+    }
+    to->other_file_count += from->other_file_count, to->needs_review |= from->needs_review;
+    intake_free(from);
+}
+
 /* Of equal paths in an archive the last one counts, as for tar and unzip. */
 static void add_archived_file(struct intake *in, const char *path, const void *data, size_t size) {
     struct intake_file *f = find_file(in, path);
@@ -279,6 +376,13 @@ static void add_rejection_record(struct intake *in, const char *path, size_t npa
     buf_free(&escaped);
 }
 
+static void add_other_record(struct intake *in, const char *path, size_t npath) {
+    char name[INTAKE_MAX_PATH + 1];
+    snprintf(name, sizeof name, "%.*s", npath > INTAKE_MAX_PATH ? INTAKE_MAX_PATH : (int)npath,
+             path);
+    intake_add_other(in, name);
+}
+
 /* Parses the records; they are no more trusted than the archive. */
 static bool parse_records(const char *at, const char *end, struct intake *in, struct err *e) {
     while (at < end) {
@@ -302,7 +406,7 @@ static bool parse_records(const char *at, const char *end, struct intake *in, st
         if (kind == 'F') add_file_record(in, at, name_len, at + name_len, size);
         if (kind == 'L' || kind == 'D')
             add_rejection_record(in, at, name_len, kind == 'D', at + name_len, size);
-        in->other_file_count += kind == 'O';
+        if (kind == 'O') add_other_record(in, at, name_len);
         at += name_len + size;
     }
     return at == end || err_set(e, ERR_INPUT, "the archive reader failed");
@@ -345,7 +449,7 @@ bool intake_archive(int fd, intake_filter_fn *filter, void *user, struct intake 
     if (records_fd < 0 || fstat(fd, &st) < 0)
         return err_set(e, ERR_SYSTEM, "intake: %s", strerror(errno));
     struct archive_reader r = {
-        .filter = filter, .user = user, .compressed_bytes = (uint64_t)st.st_size + 1};
+        .filter = filter, .user = user, .compressed_bytes = (uint64_t)st.st_size + 1, .nested = ""};
     struct jail_result result = {0};
     struct buf records = {0};
     bool ok = run_reader(&r, fd, records_fd, &result, e);

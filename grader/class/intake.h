@@ -7,6 +7,7 @@
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
+#include "grader/class/plan.h"
 
 #include <stdbool.h>
 
@@ -16,6 +17,7 @@ enum {
     INTAKE_MAX_ENTRIES = 4096,
     INTAKE_MAX_RATIO = 200, /* unpacked to packed bytes; checked after the first unpacked MiB */
     INTAKE_MAX_PATH = 512,
+    INTAKE_MAX_ARCHIVES = 8,   /* in a student's folder */
     INTAKE_MAX_DEPTH = 12,     /* nested folders in a student's folder */
     INTAKE_MAX_REJECTIONS = 64 /* listed by name; `needs_review` covers the rest, too */
 };
@@ -23,6 +25,7 @@ enum {
 struct intake_file {
     char *path; /* relative, no "..", "/"-separated */
     struct buf data;
+    struct plan_version version;
 };
 /* `needs_review`: the student may have meant to hand it in, so a person has to look before anything
  * counts as missing. */
@@ -57,11 +60,17 @@ bool intake_read_fd(int fd, size_t limit, struct buf *out);
  * Free the list with intake_free_names. */
 char **intake_names(int dir_fd);
 void intake_free_names(char **list);
-/* Adds the files of a student's folder. */
+/* Adds the files of a student's folder, and those of the archives in it. */
 void intake_folder(int dir_fd, intake_filter_fn *filter, void *user, struct intake *out);
-/* Adds the files of the archive behind `fd`. Returns false if the archive is refused as a whole. */
+/* Adds the files of the archive behind `fd`, and those of archives in it. Returns false if the
+ * archive is refused as a whole. */
 bool intake_archive(int fd, intake_filter_fn *filter, void *user, struct intake *out,
                     struct err *e);
+/* Counts a file that is no source; rejects it if it is named after an exercise. */
+void intake_add_other(struct intake *in, const char *path);
+/* Moves all of `from`, which becomes empty, to `to`; its paths are then below `folder`, or
+ * unchanged if that is "". */
+void intake_move(struct intake *to, struct intake *from, const char *folder);
 /* Adds a copy of a file; rejects it if there is a file of this path already. */
 void intake_add(struct intake *in, const char *path, const void *data, size_t size);
 void intake_reject(struct intake *in, const char *path, bool needs_review, const char *reason);

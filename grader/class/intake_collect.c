@@ -61,6 +61,14 @@ static void read_entry(const struct plan_entry *en, struct intake *in) {
     else read_entry_at(dir_fd, en, in), close(dir_fd);
 }
 
+/* Adds the files of an entry, with the version of its name. */
+static void add_entry(const struct plan_entry *en, struct intake *in) {
+    struct intake files = {0};
+    read_entry(en, &files);
+    for (unsigned i = 0; i < files.n; i++) files.files[i].version = en->version;
+    intake_move(in, &files, "");
+}
+
 /* ---- rows ---- */
 
 static bool add_intake_row(struct intake_ctx *c, const char *student, const char *entry,
@@ -214,7 +222,7 @@ static bool collect_student(struct intake_ctx *c, unsigned student, const struct
     if (st->review_reason) intake_reject(&in, "", true, st->review_reason);
     for (unsigned i = 0; i < n; i++) {
         const struct plan_entry *en = &c->p->entries[pairs[i].entry];
-        if (!st->review_reason) read_entry(en, &in);
+        if (!st->review_reason) add_entry(en, &in);
         buf_puts(&entry, i ? ", " : "");
         text_clean_name(&entry, en->name);
     }

@@ -19,7 +19,7 @@ struct folder_walk {
     intake_filter_fn *filter;
     void *user;
     struct intake *in;
-    unsigned entry_count, depth;
+    unsigned entry_count, archive_count, depth;
     size_t bytes;
     char path[PATH_MAX]; /* relative to the student's folder */
 };
@@ -72,6 +72,23 @@ static void add_file(struct folder_walk *w, int dir_fd, const char *name, const 
     buf_free(&data);
 }
 
+/* Reads an archive as if it were a folder. */
+static void add_archive(struct folder_walk *w, int dir_fd, const char *name) {
+    struct intake in = {0};
+    struct err e = {0};
+    int fd = intake_openat_beneath(dir_fd, name, INTAKE_MAX_ARCHIVE_BYTES);
+    if (fd < 0) intake_reject(w->in, w->path, true, "it cannot be read, or is larger than 32 MiB");
+    else if (++w->archive_count > INTAKE_MAX_ARCHIVES)
+        intake_reject(w->in, w->path, true, "more than 8 archives; the rest is left out");
+    else if (!intake_archive(fd, w->filter, w->user, &in, &e))
+        intake_reject(w->in, w->path, true, e.text);
+    for (unsigned i = 0; i < in.n; i++) w->bytes += in.files[i].data.size;
+    if (w->bytes > INTAKE_MAX_TOTAL_BYTES)
+        intake_free(&in), intake_reject(w->in, w->path, true, "the sources exceed 64 MiB in all");
+    intake_move(w->in, &in, w->path);
+    if (fd >= 0) close(fd);
+}
+
 static void visit_folder(struct folder_walk *w, int dir_fd, const char *name) {
     int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     w->depth++;
@@ -105,8 +122,9 @@ static void visit_entry(struct folder_walk *w, int dir_fd, const char *name) {
     else if (w->filter(w->user, w->path)) add_file(w, dir_fd, name, &st);
     else if (may_hide_sources(name, &st))
         intake_reject(w->in, w->path, true, "a link, which is not followed");
-    else if (intake_needs_review(name)) intake_reject(w->in, w->path, true, "not a .cu file");
-    else w->in->other_file_count++;
+    else if (intake_needs_review(w->path) && intake_is_archive(name)) add_archive(w, dir_fd, name);
+    else if (intake_needs_review(w->path)) intake_reject(w->in, w->path, true, "not a .cu file");
+    else intake_add_other(w->in, w->path);
     w->path[before] = 0;
 }
 

@@ -114,6 +114,24 @@ bool match_exercise_name(const struct exercise *ex, const char *path) {
     return false;
 }
 
+/* Returns the exercise of the book that a file is named after, or NULL. */
+static const struct exercise *find_book_exercise(const char *path) {
+    for (unsigned k = 0; k < book_count(); k++)
+        if (match_exercise_name(book_at(k), path)) return book_at(k);
+    return NULL;
+}
+
+bool match_misnamed_exercise(const char *path) {
+    static const char *const extensions[] = {".txt", ".doc", ".docx", ".odt", ".pdf", ""};
+    const char *base = path_basename(path), *dot = strrchr(base, '.');
+    char name[MAX_NAME + 4];
+    bool is_text = false;
+    for (unsigned i = 0; i < sizeof extensions / sizeof *extensions; i++)
+        is_text |= !strcasecmp(dot ? dot : "", extensions[i]);
+    snprintf(name, sizeof name, "%.*s.cu", (int)(dot ? dot - base : MAX_NAME - 1), base);
+    return is_text && strlen(base) < MAX_NAME && find_book_exercise(name);
+}
+
 /* ---- folders ---- */
 
 static bool has_folder(const char *path, const char *folder) {
@@ -135,25 +153,27 @@ static bool has_same_bytes(const struct buf *a, const struct buf *b) {
     return a->size == b->size && !memcmp(buf_str(a), buf_str(b), a->size);
 }
 
+/* Returns true if a student handed in file `a` later than file `b`. */
+static bool is_newer(const struct intake_file *a, const struct intake_file *b) {
+    return a->version.time > b->version.time && a->version.revision > b->version.revision &&
+           b->version.time;
+}
+
 static void match_exercise(const struct intake *in, const struct exercise *ex,
                            struct exercise_match *out) {
     unsigned best = ~0u;
     *out = (struct exercise_match){.file_index = -1};
     for (unsigned i = 0; i < in->n; i++) {
-        if (!match_exercise_name(ex, in->files[i].path)) continue;
-        unsigned r = match_rank(ex, in->files[i].path);
-        if (r == best && !has_same_bytes(&in->files[i].data, &in->files[out->file_index].data))
+        const struct intake_file *f = &in->files[i],
+                                 *old = out->file_index < 0 ? NULL : &in->files[out->file_index];
+        if (!match_exercise_name(ex, f->path)) continue;
+        unsigned r = match_rank(ex, f->path);
+        bool wins = !old || is_newer(f, old) || (r < best && !is_newer(old, f));
+        if (!wins && r == best && !is_newer(old, f) && !has_same_bytes(&f->data, &old->data))
             out->reason = "two different files match this exercise";
-        if (r < best) best = r, *out = (struct exercise_match){.file_index = (int)i};
+        if (wins) best = r, *out = (struct exercise_match){.file_index = (int)i};
     }
     if (out->reason) out->file_index = -1;
-}
-
-/* Returns the exercise of the book that a file is named after, or NULL. */
-static const struct exercise *find_book_exercise(const char *path) {
-    for (unsigned k = 0; k < book_count(); k++)
-        if (match_exercise_name(book_at(k), path)) return book_at(k);
-    return NULL;
 }
 
 static void add_other_exercise(struct intake *in, const struct exercise *ex) {
@@ -161,7 +181,8 @@ static void add_other_exercise(struct intake *in, const struct exercise *ex) {
         buf_printf(&in->other_exercises, "%s%s", in->other_exercises.size ? ", " : "", ex->name);
 }
 
-static const char better_location_reason[] = "another file, in a better matching folder, counts";
+static const char better_location_reason[] = "another file counts: a later one, or one in a better "
+                                             "matching folder";
 
 static void reject_unmatched(struct intake *in, unsigned i, const struct exercise *const *list,
                              const struct exercise_match *matches) {

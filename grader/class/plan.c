@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,12 +49,19 @@ static void reject_entry(struct plan_entry *en, const char *reason, bool needs_r
     en->kind = PLAN_OTHER, en->reason = copy, en->needs_review = needs_review;
 }
 
+/* Sakai and Brightspace put these beside the students' folders. */
+static bool is_index_of_lms(const char *name) {
+    return !strcasecmp(name, "grades.csv") || !strcasecmp(name, "grades.xls") ||
+           !strcasecmp(name, "index.html");
+}
+
 static void add_entry(struct plan *p, const char *dir, int dir_fd, const char *name) {
     struct stat st = {0};
     struct plan_entry en = {.dir = dir, .name = xstrdup(name), .file = xstrdup(name)};
     if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         reject_entry(&en, "its file status cannot be read", true);
     else if (name[0] == '.') reject_entry(&en, "a hidden file", false);
+    else if (is_index_of_lms(name)) reject_entry(&en, "a list that the LMS adds", false);
     else if (S_ISLNK(st.st_mode))
         en.is_link = true, reject_entry(&en, "a link, which is not followed", true);
     else if (S_ISDIR(st.st_mode)) en.kind = PLAN_FOLDER;
@@ -198,7 +206,7 @@ static void mark_duplicate_student(struct plan *p, unsigned s, unsigned entry) {
  * somebody else's row. */
 static int find_row(const struct plan *p, const struct plan_name *name, struct buf *reason) {
     const char *ambiguous = NULL;
-    int row = roster_find(&p->roster, name->id);
+    int row = name->is_certain ? roster_find(&p->roster, name->id) : ROSTER_NONE;
     if (row >= 0) return row;
     if (row == ROSTER_AMBIGUOUS) ambiguous = name->id;
     row = ROSTER_NONE;
@@ -218,7 +226,8 @@ static int find_row(const struct plan *p, const struct plan_name *name, struct b
 }
 
 static bool allows_several_entries(enum plan_layout layout) {
-    return layout == PLAN_canvas || layout == PLAN_moodle;
+    return layout == PLAN_canvas || layout == PLAN_moodle || layout == PLAN_blackboard ||
+           layout == PLAN_brightspace;
 }
 
 /* Claims an entry for a student. A student may have several entries only in an LMS's layout, under
@@ -245,10 +254,26 @@ static void mark_ambiguous_entry(struct plan *p, unsigned i, const struct plan_n
     for (unsigned k = 0; k < PLAN_MAX_KEYS; k++) plan_add_candidates(p, i, name->keys[k]);
 }
 
+/* Returns true for a group's work: the roster has such a group, and no such person. */
+static bool is_group_entry(const struct plan *p, const struct plan_name *name) {
+    return *name->group && roster_has_group(&p->roster, name->group) &&
+           roster_find(&p->roster, name->group) == ROSTER_NONE;
+}
+
+static void claim_for_group(struct plan *p, unsigned i, const struct plan_name *name) {
+    for (unsigned row = 0; row < p->roster.n; row++)
+        if (roster_is_in_group(&p->roster, row, name->group))
+            claim_entry(p, i, p->roster.rows[row].id, name->id);
+}
+
 /* Assigns an entry to the student of that name, or marks it as ambiguous. */
 static void assign_entry(struct plan *p, unsigned i, const struct plan_name *name) {
     struct plan_entry *en = &p->entries[i];
     struct buf reason = {0};
+    if (is_group_entry(p, name)) {
+        claim_for_group(p, i, name);
+        return;
+    }
     int row = find_row(p, name, &reason),
         contained = row == ROSTER_NONE ? plan_find_contained(p, en->name) : ROSTER_NONE;
     if (contained != ROSTER_NONE)
@@ -283,32 +308,37 @@ static void assign_lms_entry(struct plan *p, unsigned i) {
         return;
     }
     if (*name.file) set_student_file_name(en, name.file);
-    if (name.is_typed_text) en->is_typed_text = true;
+    en->is_typed_text = name.is_typed_text, en->version = name.version;
     assign_entry(p, i, &name);
 }
 
-/* Cuts the exercise off STUDENT_EXERCISE; returns false if there is none. */
-static bool strip_exercise_suffix(char *name) {
+/* Cuts the exercise off STUDENT_EXERCISE or "STUDENT - EXERCISE". Returns where it began, or 0 if
+ * there is none. */
+static size_t strip_exercise_suffix(char *name) {
     for (char *at = name; (at = strpbrk(at + 1, "_-"));) {
-        char file[NAME_MAX + 8];
-        snprintf(file, sizeof file, "%s.cu", at + 1);
-        if (is_exercise(file)) return *at = 0, true;
+        char file[NAME_MAX + 8], *exercise = at + 1 + strspn(at + 1, " ");
+        snprintf(file, sizeof file, "%s.cu", exercise);
+        if (!is_exercise(file)) continue;
+        while (at > name && at[-1] == ' ') at--;
+        *at = 0;
+        return (size_t)(exercise - name);
     }
-    return false;
+    return 0;
 }
 
 static void assign_folder_entry(struct plan *p, unsigned i, const struct exercise *only_exercise) {
     struct plan_entry *en = &p->entries[i];
-    struct plan_name name = {0};
+    struct plan_name name = {.is_certain = true};
     plan_strip_extension(en, name.id);
-    bool has_no_student = en->kind == PLAN_SOURCE && is_exercise(en->name),
-         had_exercise = en->kind == PLAN_SOURCE && strip_exercise_suffix(name.id);
-    if (en->kind == PLAN_SOURCE && (has_no_student || (!had_exercise && !only_exercise))) {
+    bool has_no_student = en->kind == PLAN_SOURCE && is_exercise(en->name);
+    size_t exercise = en->kind == PLAN_SOURCE ? strip_exercise_suffix(name.id) : 0;
+    if (en->kind == PLAN_SOURCE && (has_no_student || (!exercise && !only_exercise))) {
         reject_entry(en, no_student_reason, true);
         return;
     }
-    if (had_exercise) set_student_file_name(en, en->name + strlen(name.id) + 1);
-    bool is_on_roster = roster_find(&p->roster, name.id) != ROSTER_NONE;
+    if (exercise) set_student_file_name(en, en->name + exercise);
+    snprintf(name.group, sizeof name.group, "%s", name.id);
+    bool is_on_roster = roster_find(&p->roster, name.id) != ROSTER_NONE || is_group_entry(p, &name);
     if (en->kind != PLAN_OTHER || is_on_roster || en->is_link) assign_entry(p, i, &name);
 }
 

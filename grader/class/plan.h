@@ -17,6 +17,9 @@
     X(folders, "a folder, an archive or a file with the student's name")                     \
     X(canvas, "doejane_123_456_FILE, doejane_LATE_123_456_FILE")                             \
     X(moodle, "Jane Doe_123_assignsubmission_file_, a folder or the start of a file's name") \
+    X(blackboard, "ASSIGNMENT_USERNAME_attempt_2026-10-01-21-59-00_FILE")                    \
+    X(brightspace, "123-456 - Jane Doe - Oct 1, 2026 1159 PM, a folder or a file")           \
+    X(sakai, "Doe, Jane(username), a folder")                                                \
     X(gradescope, "submission_123, with submission_metadata.yml beside it")                  \
     X(github, "ASSIGNMENT-username, in the folder ASSIGNMENT-submissions")
 /* clang-format on */
@@ -27,6 +30,12 @@ enum plan_layout {
 };
 /* Returns false if no layout has this name. */
 bool plan_parse_layout(const char *name, enum plan_layout *out);
+
+/* When a file was handed in, by its entry's name. A file is newer than another only if both numbers
+ * are greater: in Canvas a later upload whose name also got a higher "-2", elsewhere the date. */
+struct plan_version {
+    unsigned long long time, revision; /* 0 = unknown */
+};
 
 enum plan_kind { PLAN_FOLDER, PLAN_ARCHIVE, PLAN_SOURCE, PLAN_OTHER };
 
@@ -39,6 +48,7 @@ struct plan_entry {
     bool needs_review; /* with `reason`: a person has to look */
     char *ambiguity;   /* why its student is not certain, or NULL */
     enum plan_layout layout;
+    struct plan_version version;
     bool has_student, is_link, is_typed_text;
 };
 struct plan_student {

@@ -57,8 +57,9 @@ struct candidate_ctx {
 /* The roster's students are the first of the plan, in the roster's order. */
 static void add_candidate_row(void *ctx, int row, const char *part) {
     struct candidate_ctx *s = ctx;
-    for (unsigned i = 0; i < s->p->roster.n; i++)
-        if ((int)i == row || (row == ROSTER_AMBIGUOUS && roster_has_name(&s->p->roster, i, part)))
+    if (row >= 0) s->p->students[row].candidate_entry = s->entry + 1;
+    for (unsigned i = 0; i < s->p->roster.n && row == ROSTER_AMBIGUOUS; i++)
+        if (roster_has_name(&s->p->roster, i, part))
             s->p->students[i].candidate_entry = s->entry + 1;
 }
 

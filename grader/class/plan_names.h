@@ -7,13 +7,15 @@
 
 enum { PLAN_MAX_KEYS = 4, PLAN_NAME_SIZE = NAME_MAX + 16 };
 
-/* A student as an entry's name has it. `keys` are the names to look for on a roster, besides `id`;
- * "" = unused. */
+/* A student as an entry's name has it; "" = unused. */
 struct plan_name {
-    char id[PLAN_NAME_SIZE];
-    char keys[PLAN_MAX_KEYS][PLAN_NAME_SIZE];
-    char file[PLAN_NAME_SIZE]; /* the student's name of the file; "" = the entry's */
-    bool is_typed_text;        /* typed into the LMS, not a file of the student */
+    char id[PLAN_NAME_SIZE];                  /* of somebody who isn't on the roster */
+    bool is_certain;                          /* if the roster has the id, nothing else counts */
+    char keys[PLAN_MAX_KEYS][PLAN_NAME_SIZE]; /* the names to look for on the roster */
+    char group[PLAN_NAME_SIZE];               /* the name of a group, if it is one's work */
+    char file[PLAN_NAME_SIZE];                /* the student's name of the file; "" = the entry's */
+    struct plan_version version;
+    bool is_typed_text; /* typed into the LMS, not a file of the student */
 };
 /* Parses the entry's name in the format of a layout. Returns false if it has another format. */
 bool plan_parse_name(enum plan_layout layout, const struct plan_entry *en, struct plan_name *out);

@@ -1,7 +1,9 @@
-/* roster.c — see roster.h. Names match in any case. A person's name also matches without blanks and
+/* roster.c — see roster.h. Names match in any case, and, if nothing matches exactly, without
+ * accents. A person's name also matches without blanks and
  * punctuation, starting at any of its words: Canvas writes "doejane" for "Jane Doe". An id such as
  * "Participant 7279", of Moodle's grading worksheet, also matches by its number. */
 #include "grader/class/roster.h"
+#include "grader/class/roster_fold.h"
 #include "common/file.h"
 #include "common/grow.h"
 
@@ -22,13 +24,6 @@ struct roster_name {
 
 static int by_text(const void *a, const void *b) {
     return strcmp(((const struct roster_name *)a)->text, ((const struct roster_name *)b)->text);
-}
-
-static char *to_lower_copy(const char *s) {
-    char *copy = xstrdup(s);
-    for (char *p = copy; *p; p++)
-        if (*p >= 'A' && *p <= 'Z') *p = (char)(*p + 32);
-    return copy;
 }
 
 static void insert_name(void **tree, char *text, int row) {
@@ -52,7 +47,7 @@ static bool is_word_character(char c) {
  * `visit` owns the rotation. */
 static void for_each_rotation(const char *cell, void (*visit)(void *ctx, char *rotation),
                               void *ctx) {
-    char *words[16], *text = to_lower_copy(cell), *rest = text;
+    char *words[16], *text = roster_fold(cell), *rest = text;
     unsigned n = 0;
     for (char *w; n < 16 && (w = strsep(&rest, " ,\t"));)
         if (*w) words[n++] = w;
@@ -66,14 +61,20 @@ static void for_each_rotation(const char *cell, void (*visit)(void *ctx, char *r
     free(text);
 }
 
-struct insertion {
-    void **tree;
-    int row;
-};
+/* Removes all but letters, digits and '_' from a folded name. */
+static char *squeeze(char *folded) {
+    char *out = folded;
+    for (const char *c = folded; *c; c++)
+        if (is_word_character(*c)) *out++ = *c;
+    *out = 0;
+    return folded;
+}
 
-static void insert_rotation(void *ctx, char *rotation) {
-    struct insertion *in = ctx;
-    insert_name(in->tree, rotation, in->row);
+/* Inserts a folded name of the next row, which this owns, with and without accents. */
+static void insert_alias(void *ctx, char *folded) {
+    struct roster *r = ctx;
+    insert_name(&r->bases, roster_strip_accents(folded), (int)r->n);
+    insert_name(&r->aliases, folded, (int)r->n);
 }
 
 struct comparison {
@@ -83,24 +84,56 @@ struct comparison {
 
 static void compare_rotation(void *ctx, char *rotation) {
     struct comparison *c = ctx;
-    c->is_equal |= !strcmp(rotation, c->text);
-    free(rotation);
+    char *base = roster_strip_accents(rotation);
+    c->is_equal |= !strcmp(base, c->text);
+    free(rotation), free(base);
+}
+
+static void insert_rotation(void *ctx, char *rotation) {
+    struct roster *r = ctx;
+    insert_name(&r->rotations, roster_strip_accents(rotation), (int)r->n);
+    insert_alias(r, rotation);
 }
 
 bool roster_has_name(const struct roster *r, unsigned row, const char *name) {
-    struct comparison c = {.text = to_lower_copy(name)};
+    char *folded = roster_fold(name);
+    struct comparison c = {.text = roster_strip_accents(folded)};
     const struct roster_row *at = &r->rows[row];
+    compare_rotation(&c, roster_fold(at->id)), compare_rotation(&c, roster_fold(at->name));
+    if (strchr(name, ' ')) squeeze((char *)c.text);
     for_each_rotation(at->name, compare_rotation, &c);
-    free((char *)c.text);
-    return c.is_equal || !strcasecmp(at->id, name) || !strcasecmp(at->name, name);
+    free(folded), free((char *)c.text);
+    return c.is_equal;
 }
 
 int roster_find(const struct roster *r, const char *name) {
-    char *text = to_lower_copy(name);
+    char *text = roster_fold(name);
     int row = find_name(&r->ids, text);
     if (row == ROSTER_NONE) row = find_name(&r->aliases, text);
-    free(text);
+    char *base = roster_strip_accents(text);
+    if (row == ROSTER_NONE) row = find_name(&r->bases, base);
+    if (row == ROSTER_NONE && strchr(base, ' ')) row = find_name(&r->rotations, squeeze(base));
+    free(text), free(base);
     return row;
+}
+
+/* ---- groups ---- */
+
+/* Returns the folded letters and digits of a group's name, as Canvas writes it. */
+static char *group_key(const char *group) { return squeeze(roster_fold(group)); }
+
+bool roster_has_group(const struct roster *r, const char *group) {
+    char *key = group_key(group);
+    bool found = *key && find_name(&r->groups, key) != ROSTER_NONE;
+    free(key);
+    return found;
+}
+
+bool roster_is_in_group(const struct roster *r, unsigned row, const char *group) {
+    char *key = group_key(group);
+    bool is_equal = *key && !strcmp(r->rows[row].group, key);
+    free(key);
+    return is_equal;
 }
 
 /* ---- the file ---- */
@@ -139,7 +172,7 @@ static struct roster_row parse_row(const char **at, const char *end, char separa
 
 static void free_row(struct roster_row *row) {
     for (unsigned i = 0; i < row->n; i++) free(row->cells[i]);
-    free(row->cells);
+    free(row->cells), free(row->group);
 }
 
 static int find_column(const struct roster_row *header, const char *const *names) {
@@ -152,7 +185,7 @@ static int find_column(const struct roster_row *header, const char *const *names
 enum { MAX_ID_COLUMNS = 16 };
 
 struct roster_columns {
-    int ids[MAX_ID_COLUMNS], name, time; /* -1 = none; `ids` by precedence, ends with -1 */
+    int ids[MAX_ID_COLUMNS], name, time, group; /* -1 = none; `ids` by precedence */
 };
 
 static const char *cell_of(const struct roster_row *row, int column) {
@@ -165,14 +198,17 @@ static const char *trailing_number(const char *id) {
     return blank && blank[1] && !blank[1 + strspn(blank + 1, "0123456789")] ? blank + 1 : NULL;
 }
 
-static void insert_aliases(struct roster *r, const struct roster_row *row, int time_column) {
-    struct insertion in = {&r->aliases, (int)r->n};
+static void insert_aliases(struct roster *r, const struct roster_row *row,
+                           const struct roster_columns *c) {
     const char *number = trailing_number(row->id);
-    if (number) insert_name(&r->aliases, xstrdup(number), in.row);
-    for (unsigned i = 0; i < row->n; i++)
-        if (row->cells[i] != row->id && (int)i != time_column)
-            insert_name(&r->aliases, to_lower_copy(row->cells[i]), in.row),
-                for_each_rotation(row->cells[i], insert_rotation, &in);
+    char *folded = roster_fold(row->id);
+    insert_name(&r->bases, roster_strip_accents(folded), (int)r->n);
+    free(folded);
+    if (number) insert_alias(r, xstrdup(number));
+    for (int i = 0; i < (int)row->n; i++)
+        if (row->cells[i] != row->id && i != c->time && i != c->group)
+            insert_alias(r, roster_fold(row->cells[i])),
+                for_each_rotation(row->cells[i], insert_rotation, r);
 }
 
 /* Points `row` at its id, name and time. A student without an id in the first column of ids has
@@ -189,10 +225,12 @@ static bool find_cells(struct roster_row *row, const struct roster_columns *c) {
 static bool add_row(struct roster *r, struct roster_row row, const struct roster_columns *c,
                     const char *path, struct err *e) {
     if (!find_cells(&row, c)) return free_row(&row), true;
-    char *text = to_lower_copy(row.id);
+    char *text = roster_fold(row.id);
     bool is_duplicate = find_name(&r->ids, text) != ROSTER_NONE;
     insert_name(&r->ids, text, (int)r->n);
-    insert_aliases(r, &row, c->time);
+    insert_aliases(r, &row, c);
+    row.group = group_key(cell_of(&row, c->group));
+    insert_name(&r->groups, xstrdup(row.group), (int)r->n);
     GROW(r->rows, r->n + 1, r->capacity, 64);
     r->rows[r->n++] = row;
     return !is_duplicate ||
@@ -210,12 +248,15 @@ static struct roster_columns find_columns(const struct roster_row *header) {
     static const char *const ids[] = {"id",         "student_id",    "student id",   "sid",
                                       "identifier", "sis user id",   "student",      "login",
                                       "username",   "user name",     "sis login id", "id number",
-                                      "email",      "email address", "e-mail",       NULL},
+                                      "email",      "email address", "e-mail",       "orgdefinedid",
+                                      NULL},
                              *const people[] = {"name", "full name", "student name", "student",
                                                 NULL},
-                             *const times[] = {"submitted_at", "submitted at", NULL};
+                             *const times[] = {"submitted_at", "submitted at", NULL},
+                             *const groups[] = {"group", "group name", "group_name", "team", NULL};
     struct roster_columns c = {.name = find_column(header, people),
-                               .time = find_column(header, times)};
+                               .time = find_column(header, times),
+                               .group = find_column(header, groups)};
     unsigned n = 0;
     for (unsigned i = 0; i < MAX_ID_COLUMNS; i++) c.ids[i] = -1;
     for (unsigned i = 0; ids[i]; i++) {
@@ -258,6 +299,7 @@ static void free_name(void *p) {
 void roster_free(struct roster *r) {
     for (unsigned i = 0; i < r->n; i++) free_row(&r->rows[i]);
     free(r->rows);
-    tdestroy(r->ids, free_name), tdestroy(r->aliases, free_name);
+    tdestroy(r->ids, free_name), tdestroy(r->aliases, free_name), tdestroy(r->bases, free_name),
+        tdestroy(r->groups, free_name), tdestroy(r->rotations, free_name);
     *r = (struct roster){0};
 }

@@ -2,7 +2,8 @@
  * GitHub Classroom exports it; plan.c calls it. A column named id, identifier, sid, student, login,
  * email … has the student's id. All other columns are further names that a submission may have: a
  * number, an e-mail address, a GitHub name, "Doe, Jane". The column submitted_at has the time of
- * the submission, with an offset from UTC. */
+ * the submission, with an offset from UTC. The column group has a group's name: its submission
+ * counts for each member. */
 #pragma once
 #include "common/err.h"
 
@@ -11,16 +12,18 @@
 enum { ROSTER_NONE = -1, ROSTER_AMBIGUOUS = -2 };
 
 struct roster_row {
-    char *id;   /* as in the file */
-    char *name; /* from the column name, or "" */
-    char *time; /* from the column submitted_at, or "" */
+    char *id;    /* as in the file */
+    char *name;  /* from the column name, or "" */
+    char *time;  /* from the column submitted_at, or "" */
+    char *group; /* from the column group, in the form in which groups are compared, or "" */
     char **cells;
     unsigned n;
 };
 struct roster {
     struct roster_row *rows;
     unsigned n, capacity;
-    void *ids, *aliases; /* trees of struct roster_name, see tsearch(3) */
+    void *ids, *aliases, *bases, *rotations,
+        *groups; /* trees of struct roster_name, see tsearch(3) */
 };
 bool roster_read(const char *path, struct roster *r, struct err *e);
 /* Returns the index of the row with this id or name, ROSTER_NONE, or ROSTER_AMBIGUOUS. */
@@ -28,4 +31,7 @@ int roster_find(const struct roster *r, const char *name);
 /* Returns true if the row's person has this id or this name. Use it to list the people behind an
  * ambiguous name. */
 bool roster_has_name(const struct roster *r, unsigned row, const char *name);
+/* Returns true if a group of this name exists, or has the row's person as a member. */
+bool roster_has_group(const struct roster *r, const char *group);
+bool roster_is_in_group(const struct roster *r, unsigned row, const char *group);
 void roster_free(struct roster *r);

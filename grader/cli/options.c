@@ -84,8 +84,8 @@ static const char usage_text[] =
     "  --store F.db           intake, batch: keep everything in F.db, grade what is missing\n"
     "  --roster F.csv         the students; those who handed in nothing are missing\n"
     "  --exercise EXERCISE    take and grade only this exercise\n"
-    "  --layout LAYOUT        folders, canvas, moodle, gradescope, github; default: each by its "
-    "name\n"
+    "  --layout LAYOUT        folders, canvas, moodle, blackboard, brightspace, sakai, gradescope\n"
+    "                         or github; default: each entry's own\n"
     "  --accept-unclear       batch: grade the others although many submissions are unclear\n"
     "  --shard K/N            batch: grade only the K-th of N parts\n"
     "  --dry-run              intake: report only, store nothing\n"
@@ -221,11 +221,12 @@ static bool parse_seed(struct options *o, const char *s, struct err *e) {
 }
 
 static bool parse_layout(struct options *o, const char *s, struct err *e) {
-    return plan_parse_layout(s, &o->layout) ||
-           err_set(e, ERR_INPUT,
-                   "--layout '%.40s' is unknown; choose folders, canvas, moodle, gradescope, "
-                   "github or auto",
-                   s);
+    return plan_parse_layout(s, &o->layout) || err_set(e, ERR_INPUT,
+                                                       "--layout '%.40s' is unknown; choose one of"
+#define X(name, text) " " #name
+                                                       PLAN_LAYOUTS(X),
+#undef X
+                                                       s);
 }
 
 static bool parse_shard(struct options *o, const char *s, struct err *e) {

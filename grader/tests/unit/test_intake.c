@@ -149,7 +149,8 @@ START_TEST(rejected_files_are_listed_with_the_reason) {
         "exercise\"",
         "\"own\",\"own\",\"final.cu\",\"\",\"unclear\",\"no exercise has this name\"",
         "\"word\",\"word\",\"transpose.cpp\",\"\",\"unclear\",\"not a .cu file\"",
-        "\"nested\",\"nested\",\"work.zip\",\"\",\"unclear\",\"not a .cu file\"",
+        "\"nested\",\"nested\",\"work.zip\",\"\",\"unclear\",\"its archive format is not "
+        "supported\"",
         "\"\",\"notes.txt\",\"\",\"\",\"unclear\",\"not a folder, an archive or a .cu "
         "file\"",
         "\"\",\"transpose.cu\",\"\",\"\",\"unclear\",\"no student's name",
