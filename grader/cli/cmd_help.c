@@ -112,7 +112,8 @@ static bool write_backup(const char *path, const struct buf *text, char *backup,
     return err_set(e, ERR_LIMIT, "%s has 9999 backups; remove some", path);
 }
 
-static bool reset_exercise(const struct exercise *ex, struct err *e) {
+/* Appends what it did to `out`. */
+static bool reset_exercise(const struct exercise *ex, struct buf *out, struct err *e) {
     char path[PATH_MAX + 512], backup[PATH_MAX + 544];
     struct buf starter = {0}, current = {0};
     struct err ignored = {0};
@@ -121,13 +122,14 @@ static bool reset_exercise(const struct exercise *ex, struct err *e) {
          ok = book_original_starter(ex, &starter, e);
     bool is_unchanged = ok && existed && current.size == starter.size &&
                         !memcmp(current.data, starter.data, current.size);
-    if (ok && is_unchanged) printf("%s is the starter file already; nothing to do\n", path);
+    if (ok && is_unchanged)
+        buf_printf(out, "%s is the starter file already; nothing to do\n", path);
     else if (ok && existed) ok = write_backup(path, &current, backup, sizeof backup, e);
     if (ok && !is_unchanged) ok = file_write(path, starter.data, starter.size, e);
     if (ok && !is_unchanged && existed)
-        printf("%s is the starter file again; your version is in %s\n", path,
-               path_basename(backup));
-    if (ok && !existed) printf("%s restored\n", path);
+        buf_printf(out, "%s is the starter file again; your version is in %s\n", path,
+                   path_basename(backup));
+    if (ok && !existed) buf_printf(out, "%s restored\n", path);
     buf_free(&starter), buf_free(&current);
     return ok;
 }
@@ -135,5 +137,8 @@ static bool reset_exercise(const struct exercise *ex, struct err *e) {
 int cmd_reset(const struct options *o) {
     struct err e = {0};
     const struct exercise *ex = cli_select_exercise(o, &e);
-    return ex && reset_exercise(ex, &e) ? EXIT_PASSED : cli_report_error(&e);
+    struct buf out = {0};
+    bool ok = ex && reset_exercise(ex, &out, &e) && cli_write_output(o, &out, &e);
+    buf_free(&out);
+    return ok ? EXIT_PASSED : cli_report_error(&e);
 }

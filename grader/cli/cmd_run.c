@@ -176,7 +176,6 @@ static int run_on_device(const struct options *o, const struct gpu_device *d,
         status = overview_write(o, d, s, results, &style, status, text);
     else if (ok && n == 1 && o->format == FORMAT_TEXT && !o->output)
         put_completion(&results[0], text);
-    if (ok && n == 1 && o->brief_report) put_completion(&results[0], o->brief_report);
     for (unsigned i = 0; ok && i < n; i++) result_free(&results[i]);
     free(results);
     return status;

@@ -2,11 +2,12 @@
  * second, because network file systems don't send file events. A new time or size makes it read the
  * content; it grades only if the content has changed.
  *
- * On a terminal it shows as much of a brief report as the screen holds, so that the verdict stays
- * visible; f shows the full report.
+ * On a terminal it shows one screen: a page (a brief report, or what a key requested) as far as it
+ * fits, below it the score's change since the last save, the next step and the keys. It draws again
+ * when the terminal's size changes. Elsewhere it prints full reports, one after another.
  *
  * Keys: n next exercise · f full report · p profile · s solution · h hint · l list · c grade again
- * · r reset, after a question · ? keys · q quit. */
+ * · r reset, after a question · space rest of the page · ? keys · q quit. */
 #include "common/file.h"
 #include "common/hash.h"
 #include "grader/cli/commands.h"
@@ -30,6 +31,10 @@ struct watch {
     struct stat last_stat;
     char content_digest[HASH_HEX_SIZE]; /* of the graded content; "" = grade in any case */
     struct buf report;                  /* the last full report */
+    struct buf page;                    /* what the screen shows, from page_start on */
+    size_t page_start, shown_size;      /* of the part on the screen */
+    struct winsize drawn_size;          /* of the terminal when the screen was drawn */
+    char change[64];                    /* "+12.0 points since the last save", or "" */
     bool confirms_reset;                /* the next key answers whether to reset */
 };
 
@@ -45,15 +50,107 @@ static void set_raw_mode(bool on) {
     tcsetattr(0, TCSANOW, on ? &raw : &cooked);
 }
 
-/* Runs another command with the same options for this exercise; returns its exit status. */
-static int run_command(const struct watch *w, int (*command)(const struct options *),
-                       const char *name) {
+/* ---- the screen ---- */
+
+/* Returns the terminal's size; 0 rows = standard output is no terminal. */
+static struct winsize screen_size(void) {
+    struct winsize size = {0};
+    if (!isatty(1) || ioctl(1, TIOCGWINSZ, &size) != 0) return (struct winsize){0};
+    return size;
+}
+
+static bool has_resized(const struct watch *w) {
+    struct winsize now = screen_size();
+    return now.ws_row != w->drawn_size.ws_row || now.ws_col != w->drawn_size.ws_col;
+}
+
+/* Appends the key to press next, by the last verdict. */
+static void put_next_step(const struct watch *w, struct buf *out) {
+    struct progress p;
+    const struct exercise *next;
+    progress_load(w->ex, &p);
+    if (!p.verdict[0] || w->o->file) return; /* progress is that of the student's own file */
+    buf_puts(out, "next: ");
+    if (!strcmp(p.verdict, "PART")) buf_puts(out, "p shows the cost of each line");
+    else if (!strcmp(p.verdict, "CE")) buf_puts(out, "f shows all messages of the compiler");
+    else if (strcmp(p.verdict, "AC") != 0) buf_puts(out, "h shows a hint");
+    else {
+        unsigned done = progress_count_passed(&next);
+        buf_printf(out, "n goes to %s (%u of %u done)", next ? next->name : "the next exercise",
+                   done, book_count());
+    }
+}
+
+/* Appends the lines below the page: the change of the score and what is hidden; the next step; the
+ * keys. */
+static void put_footer(const struct watch *w, unsigned hidden_lines, unsigned columns,
+                       struct buf *out) {
+    struct buf line = {0};
+    buf_puts(&line, w->change);
+    if (hidden_lines)
+        buf_printf(&line, "%sspace shows %u more line%s", w->change[0] ? "; " : "", hidden_lines,
+                   hidden_lines == 1 ? "" : "s");
+    status_truncate(buf_str(&line), columns - 1, out);
+    buf_clear(&line), buf_puts(out, "\n");
+    put_next_step(w, &line);
+    status_truncate(buf_str(&line), columns - 1, out);
+    buf_puts(out, "\n");
+    if (isatty(0))
+        status_truncate("h hint  p profile  s solution  n next exercise  f full  ? keys  q quit",
+                        columns - 1, out);
+    buf_puts(out, "\n");
+    buf_free(&line);
+}
+
+/* Draws the page from page_start on. The last row stays free for the status line. */
+static void draw(struct watch *w) {
+    enum { FOOTER_ROWS = 4, MIN_ROWS = 5 };
+    struct report_style style = cli_style_for(1);
+    struct buf visible = {0}, footer = {0};
+    w->drawn_size = screen_size();
+    unsigned rows = w->drawn_size.ws_row;
+    const char *text = buf_str(&w->page) + w->page_start;
+    unsigned hidden_lines = report_fit_rows(
+        text, rows > FOOTER_ROWS + MIN_ROWS ? rows - FOOTER_ROWS : MIN_ROWS, &style, &visible);
+    put_footer(w, hidden_lines, style.width, &footer);
+    printf("\033[2J\033[H%s%s%s%s", buf_str(&visible), report_style_escape(&style, TEXT_STYLE_DIM),
+           buf_str(&footer), report_style_escape(&style, TEXT_STYLE_NONE));
+    fflush(stdout);
+    w->shown_size = visible.size;
+    buf_free(&visible), buf_free(&footer);
+}
+
+/* Shows a text as the page; where standard output is no terminal, prints it. */
+static void show(struct watch *w, const char *text) {
+    if (!screen_size().ws_row) {
+        fputs(text, stdout), fflush(stdout);
+        return;
+    }
+    buf_clear(&w->page), buf_puts(&w->page, text);
+    w->page_start = 0;
+    draw(w);
+}
+
+/* Shows the rest of the page; after its end, the beginning. */
+static void show_rest(struct watch *w) {
+    w->page_start += w->shown_size;
+    if (w->page_start >= w->page.size) w->page_start = 0;
+    draw(w);
+}
+
+/* Shows what another command prints with the same options for this exercise. An error, which is on
+ * standard error, stays below the page. */
+static void show_command(struct watch *w, int (*command)(const struct options *), const char *name,
+                         bool for_exercise) {
     char id[160];
+    struct buf output = {0};
     snprintf(id, sizeof id, "%s", book_id(w->ex));
     const char *names[] = {id};
     struct options o = *w->o;
-    o.command = name, o.operands = names, o.noperands = 1;
-    return command(&o);
+    o.command = name, o.operands = names, o.noperands = for_exercise, o.captured_output = &output;
+    command(&o);
+    if (output.size) show(w, buf_str(&output));
+    buf_free(&output);
 }
 
 static bool has_changed(struct watch *w) {
@@ -81,40 +178,38 @@ static bool has_changed(struct watch *w) {
     return is_different;
 }
 
-/* Returns the terminal's height; 0 = standard output is no terminal. */
-static unsigned screen_rows(void) {
-    struct winsize w = {0};
-    return isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 ? w.ws_row : 0;
-}
-
-/* Prints as much of the brief report as fits above the footer. */
-static void show_report(const struct watch *w, const struct buf *brief, unsigned rows) {
-    enum { FOOTER_ROWS = 3 }; /* count of hidden lines, file, cursor */
-    struct buf visible = {0};
-    struct report_style style = cli_style_for(1);
-    unsigned hidden_lines = report_fit_rows(
-        buf_str(brief), rows > FOOTER_ROWS + 5 ? rows - FOOTER_ROWS : 5, &style, &visible);
-    fputs(rows ? buf_str(&visible) : buf_str(&w->report), stdout);
-    if (rows && hidden_lines)
-        printf("… %u more line%s; f shows the full report\n", hidden_lines,
-               hidden_lines == 1 ? "" : "s");
-    buf_free(&visible);
+/* Sets `change` to how the score differs from the last run before this one. */
+static void compare_scores(struct watch *w, double score_before) {
+    struct progress p;
+    progress_load(w->ex, &p);
+    double difference = p.score - score_before;
+    if (difference == 0)
+        snprintf(w->change, sizeof w->change, "the same score as at the last save");
+    else snprintf(w->change, sizeof w->change, "%+.1f points since the last save", difference);
 }
 
 static void grade_now(struct watch *w) {
     struct options o = *w->o;
     struct buf brief = {0};
     struct err e = {0};
+    struct progress before;
     char id[160];
     int status;
     snprintf(id, sizeof id, "%s", book_id(w->ex));
     const char *names[] = {id};
     o.command = "run", o.operands = names, o.noperands = 1, o.brief_report = &brief;
-    if (isatty(1)) fputs("\033[2J\033[H", stdout), fflush(stdout);
+    progress_load(w->ex, &before);
     buf_clear(&w->report);
-    if (cli_run(&o, &w->report, &status, &e)) show_report(w, &brief, screen_rows());
-    else cli_report_error(&e);
-    printf("watching %s%s\n", cli_student_file(w->o, w->ex), isatty(0) ? "   ? for keys" : "");
+    w->change[0] = 0;
+    if (!cli_run(&o, &w->report, &status, &e)) cli_report_error(&e);
+    else {
+        if (before.verdict[0] && !o.file && status != EXIT_INTERNAL_ERROR)
+            compare_scores(w, before.score);
+        show(w, buf_str(screen_size().ws_row ? &brief : &w->report));
+    }
+    if (!screen_size().ws_row)
+        printf("%s%swatching %s\n", w->change, w->change[0] ? "; " : "",
+               cli_student_file(w->o, w->ex));
     fflush(stdout);
     buf_free(&brief);
 }
@@ -139,36 +234,39 @@ static void select_exercise(struct watch *w, const struct exercise *ex) {
     w->content_digest[0] = 0;
 }
 
-static void print_line(const char *text) {
-    puts(text);
-    fflush(stdout);
-}
+static const char keys_help[] = "h  hint: the next one\n"
+                                "p  profile: the cost of each line\n"
+                                "s  solution: the model solution\n"
+                                "n  next exercise that is not accepted\n"
+                                "f  full report\n"
+                                "l  list of exercises\n"
+                                "c  grade again\n"
+                                "r  reset: restore the starter file\n"
+                                "   space: the rest of the page\n"
+                                "q  quit\n";
 
 /* Returns false to quit. */
 static bool handle_key(struct watch *w, char c) {
-    struct options all_options = *w->o;
-    all_options.noperands = 0;
     if (w->confirms_reset) {
         w->confirms_reset = false;
-        if (c == 'y') run_command(w, cmd_reset, "reset");
+        if (c == 'y') show_command(w, cmd_reset, "reset", true);
+        else draw(w);
         return true;
     }
     switch (c) {
     case 'n': select_exercise(w, next_unsolved(w->ex)); return true;
-    case 'f': print_line(buf_str(&w->report)); return true;
-    case 'h': run_command(w, cmd_hint, "hint"); return true;
-    case 'l': cmd_list(&all_options); return true;
+    case 'f': show(w, buf_str(&w->report)); return true;
+    case 'h': show_command(w, cmd_hint, "hint", true); return true;
+    case 'l': show_command(w, cmd_list, "list", false); return true;
     case 'c': w->content_digest[0] = 0; return true;
-    case 'p': run_command(w, cmd_profile, "profile"); return true;
-    case 's': run_command(w, cmd_solution, "solution"); return true;
+    case 'p': show_command(w, cmd_profile, "profile", true); return true;
+    case 's': show_command(w, cmd_solution, "solution", true); return true;
     case 'r':
-        w->confirms_reset = true,
-        print_line("Restore the starter file? A backup keeps your version. y or n");
-        return true;
-    case '?':
-        print_line(
-            "n next  f full  p profile  h hint  s solution  l list  c again  r reset  q quit");
-        return true;
+        w->confirms_reset = true;
+        fputs("Restore the starter file? A backup keeps your version. y or n", stdout);
+        return fflush(stdout), true;
+    case ' ': show_rest(w); return true;
+    case '?': show(w, keys_help); return true;
     case 'q': return false;
     default: return true;
     }
@@ -197,10 +295,11 @@ int cmd_watch(const struct options *o) {
     set_raw_mode(true);
     while (!interrupted) {
         if (has_changed(&w)) grade_now(&w);
+        if (w.page.size && has_resized(&w)) draw(&w);
         if (!wait_for_key(&w)) break;
     }
     set_raw_mode(false);
-    buf_free(&w.report);
+    buf_free(&w.report), buf_free(&w.page);
     puts("");
     return EXIT_PASSED;
 }

@@ -166,6 +166,7 @@ void status_clear(void) {
 
 bool cli_write_output(const struct options *o, const struct buf *text, struct err *e) {
     if (o->output) return file_write_output(o->output, buf_str(text), text->size, e);
+    if (o->captured_output) return buf_add(o->captured_output, buf_str(text), text->size), true;
     status_clear();
     size_t n = fwrite(buf_str(text), 1, text->size, stdout);
     return (n == text->size && fflush(stdout) == 0) ||

@@ -46,7 +46,8 @@ void status_print(const char *text);
 void status_clear(void);
 /* Appends `text`, cut to `columns` columns. */
 void status_truncate(const char *text, unsigned columns, struct buf *out);
-/* Writes `text` to the file of --output, atomically, or to standard output. */
+/* Writes `text` to the file of --output, atomically; else to o->captured_output if there is one;
+ * else to standard output. */
 bool cli_write_output(const struct options *o, const struct buf *text, struct err *e);
 /* Does the work of `grader run`: appends the report to `text` and sets `*status`, the exit status.
  * Returns false on an error. */

@@ -51,6 +51,7 @@ struct options {
     unsigned workers;         /* simulator threads; 0 = one for each core */
     unsigned jobs;            /* submissions graded at the same time; 0 = one for each core */
     struct buf *brief_report; /* for `watch`: receives a brief report for the screen; NULL = none */
+    struct buf *captured_output; /* receives what cli_write_output() would print; NULL = none */
 };
 
 /* Parses the command line. Without --seed it draws a seed from the system. Returns false with a

@@ -10,7 +10,8 @@
 struct report_style {
     bool colour;
     unsigned width; /* columns of the terminal; 0 = do not wrap */
-    /* For one screen: only failures, the time and the points; no passed limits, no details. */
+    /* For one screen: only failures, the time and the points; no passed limits, details or next
+     * step. */
     bool brief;
 };
 

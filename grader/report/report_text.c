@@ -529,7 +529,7 @@ void report_text(const struct result *r, const struct gpu_device *d, const struc
     report_speed(r, d, s, out);
     write_points_lost(r, s, out);
     if (r->log.size) write_log(buf_str(&r->log), out);
-    write_next_step(r, s, out);
+    if (!s->brief) write_next_step(r, s, out);
 }
 
 /* ---- the table ---- */
