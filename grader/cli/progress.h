@@ -1,7 +1,8 @@
 /* progress.h — a student's progress in each exercise: the last verdict and score, the hints seen,
- * the history of runs. Its files are in progress/ below paths_state_dir(). */
+ * the history of runs with their texts. Its files are in progress/ below paths_state_dir(). */
 #pragma once
 #include "common/exercise.h"
+#include "common/hash.h"
 #include "grader/grade/result.h"
 #include "grader/report/report.h"
 
@@ -20,5 +21,15 @@ void progress_save(const struct exercise *ex, const struct progress *p);
  * their number. */
 unsigned progress_history(const struct exercise *ex, struct report_history_entry *out,
                           unsigned capacity);
+/* Keeps a text of the student's file below its SHA-256, which `digest` receives. Texts that the
+ * history no longer names are removed once there are more than PROGRESS_MAX_VERSIONS. */
+enum { PROGRESS_MAX_VERSIONS = 200 };
+void progress_keep_version(const struct exercise *ex, const void *text, size_t size,
+                           char digest[HASH_HEX_SIZE]);
+/* Copies the kept texts that no run graded, at most `capacity`, as entries with verdict "-". */
+unsigned progress_ungraded_versions(const struct exercise *ex, struct report_history_entry *out,
+                                    unsigned capacity);
+/* Appends a kept text; false if there is none of that digest. */
+bool progress_read_version(const struct exercise *ex, const char *digest, struct buf *out);
 /* Records a result of the student's own file, unless it is IE or of a single case. */
 void progress_record(const struct result *r);

@@ -80,6 +80,10 @@ void report_classroom(const struct result *results, unsigned n, const struct gpu
  * the style's width; with `show_all` every line. */
 void report_profile(const struct result *r, const struct gpu_device *d,
                     const struct report_style *style, bool show_all, struct buf *out);
+/* Returns the profile as an object: `columns`, each with `name` and `description`, and `lines` of
+ * the student's file, each with `line`, `time_percent`, `stalls` (reason and percent of the line's
+ * time, largest first), `values` (by column; null = none) and `hot`. */
+struct json_t *report_profile_json(const struct result *r);
 /* Appends the report's section on time. */
 void report_speed(const struct result *r, const struct gpu_device *d,
                   const struct report_style *style, struct buf *out);
@@ -91,7 +95,8 @@ void report_explain_score(const struct result *r, struct buf *out);
 struct report_history_entry {
     long long graded_at; /* seconds since 1970 */
     char verdict[16], kind[16];
-    double score, us; /* us = 0: the time is unknown */
+    double score, us;       /* us = 0: the time is unknown */
+    char source_digest[65]; /* SHA-256 of the graded text; "" = unknown */
 };
 /* What a page shows besides the result itself. */
 struct report_context {
