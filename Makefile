@@ -41,7 +41,7 @@ lib     = $(1:%=@$(B)/deps/%)
 LDLIBS  = $(call lib,jansson archive sqlite3 yaml ffi zstd lz4 seccomp md) -ldl -lm -pthread $(CARRIED)
 # Programs, and the libraries themselves, find the libraries that `make gpu-carry` puts beside them.
 CARRIED := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib/carry:$$ORIGIN/../lib/carry'
-CHECKLIBS = $(call lib,check) -lrt -lstdc++
+CHECKLIBS = $(call lib,check microhttpd) -lrt -lstdc++
 Q      := $(if $(V),,@)
 CUDA   := $(B)/cuda
 # CUDA is a link to the toolkit, which grader/setup.sh makes.
@@ -70,7 +70,7 @@ exec_c   := $(wildcard grader/sim/*/exec_*.c)
 sim_c     := $(filter-out $(exec_c),$(wildcard grader/sim/*.c grader/sim/*/*.c))
 server_c  := $(wildcard grader/server/*.c)
 runtime_c := $(filter-out grader/runtime/host.c,$(wildcard grader/runtime/*.c))
-layers     := jail book grade report class cli
+layers     := jail book grade report class serve cli
 page_c    := $(wildcard grader/page/*.c)
 grader_c  := $(filter-out grader/cli/main.c,$(foreach layer,$(layers),$(wildcard grader/$(layer)/*.c)))
 simgpu_c  := $(wildcard grader/simgpu/*.c)
@@ -160,12 +160,14 @@ pictures: all
 	  $(B)/simgpu nvcc $$f -o $(B)/pictures/program && $(B)/simgpu run --pictures $${f%/*} $(B)/pictures/program || exit 1; done
 # Checks that every page parses, has no dead link and loads no other file. With Chromium also: no
 # error, no horizontal scrolling at three widths, light and dark, and nothing cut off in print.
-# `python3 grader/tests/pages/pages.py FOLDER PICTURES` takes screenshots.
+# `python3 grader/tests/pages/pages.py FOLDER PICTURES` takes screenshots. Then it uses `grader serve`
+# in the browser: edits, saves, conflicts, reloads, restores.
 drawn := 02-coalescing/transpose-1-coalesced-reads 04-bank-conflicts/reduce_addressing-1-modulo 07-fusion/softmax-1-three-kernels
 check-pages: site
 	$(Q)mkdir -p $(B)/pages && for f in $(drawn); do name=$${f##*/}; \
 	  $(B)/grader report $${name%%-*} --file solutions/$$f.cu --output $(B)/pages/$$name.html || [ $$? = 1 ] || exit 1; done
 	$(Q)python3 grader/tests/pages/pages.py $(SITE) && python3 grader/tests/pages/pages.py $(B)/pages
+	$(Q)python3 grader/tests/pages/workbench.py $(B)/grader
 $(B)/simgpu: $(call obj,$(simgpu_c) $(page_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # The device process has no code or data of the book or of grading, so a submission can't read any

@@ -300,6 +300,9 @@ bool paths_cuda_toolkit(char out[PATH_MAX], struct err *e) {
     return snprintf(out, PATH_MAX, "%s", found) < PATH_MAX;
 }
 
+/* Where distributions put it. */
+const char *paths_codemirror_dir(void) { return "/usr/share/javascript/codemirror"; }
+
 bool paths_nvdisasm(char out[PATH_MAX]) {
     struct err ignored = {0};
     char path[PATH_MAX], folder[PATH_MAX];

@@ -49,6 +49,7 @@ const char *paths_command(const char *program);
 
 /* Sets the folder of the CUDA toolkit, with bin/nvcc; the error lists the places searched. */
 bool paths_cuda_toolkit(char out[PATH_MAX], struct err *e);
+const char *paths_codemirror_dir(void);  /* the editor's library; may be missing */
 bool paths_nvdisasm(char out[PATH_MAX]); /* sets the path of nvdisasm; false if there is none */
 
 /* Sets the ID in the text of a marker file; returns false if the text is invalid. */

@@ -125,6 +125,7 @@ has() {
         run:*) command -v "${2#*:}" >/dev/null ;;
         gcc:*) has_compiler "${2#*:}" ;;
         cxx:*) has_header "${2#*:}" ;;
+        file:*) [ -e "${2#*:}" ] ;;
         python:*) python3 -c "import ${2#*:}" 2>>"$log" ;;
         c:*) has_library "$1" "${2#*:}" ;;
         *) fail "$table: unknown check $2" ;;
@@ -287,6 +288,11 @@ static=$(sed 's/-lffi/-l:libffi.a/' "$build/deps/ffi")
 if links ffi.h $(cat "$build/deps/headers") $static; then keep ffi-static $static; else cp "$build/deps/ffi" "$build/deps/ffi-static"; fi
 rm -f "$probe"
 [ "$asked" = build ] || exit 0
+
+if [ "$(missing editor)" ]; then
+    (kind=editor here=$(family) && may_install && install $(missing editor)) ||
+        say "no CodeMirror, so the editor of \`grader serve\` is a text field; nothing else needs it"
+fi
 
 # ---- the compiler ----
 

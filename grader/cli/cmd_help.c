@@ -12,8 +12,7 @@
 
 enum { MAX_TEXT_BYTES = 1 << 20 };
 
-/* Appends the text under "## Hint n", without the heading; false if there is none. */
-static bool find_hint(const char *text, unsigned n, struct buf *out) {
+bool cli_find_hint(const char *text, unsigned n, struct buf *out) {
     char heading[32];
     snprintf(heading, sizeof heading, "## Hint %u", n);
     const char *at = text;
@@ -31,10 +30,9 @@ static bool find_hint(const char *text, unsigned n, struct buf *out) {
     return size > 0;
 }
 
-/* Returns the number of hints in an exercise's text, numbered from 1 without a gap. */
 unsigned cli_hint_count(const char *text) {
     unsigned n = 0;
-    for (struct buf hint = {0}; find_hint(text, n + 1, &hint); n++) buf_free(&hint);
+    for (struct buf hint = {0}; cli_find_hint(text, n + 1, &hint); n++) buf_free(&hint);
     return n;
 }
 
@@ -55,7 +53,7 @@ int cmd_hint(const struct options *o) {
     for (unsigned i = o->all ? 1 : last_shown; i <= last_shown && hint_count; i++) {
         struct buf hint = {0};
         buf_printf(&out, "Hint %u of %u for %s\n\n", i, hint_count, book_id(ex));
-        find_hint(buf_str(&text), i, &hint);
+        cli_find_hint(buf_str(&text), i, &hint);
         report_markdown(buf_str(&hint), &style, &out);
         buf_puts(&out, "\n"), buf_free(&hint);
     }

@@ -1,6 +1,4 @@
-/* cmd_watch.c — grader watch: grades the exercise at every save. It polls the file a few times a
- * second, because network file systems don't send file events. A new time or size makes it read the
- * content; it grades only if the content has changed.
+/* cmd_watch.c — grader watch: grades the exercise whenever the content of its file has changed.
  *
  * On a terminal it shows one screen: a page (a brief report, or what a key requested) as far as it
  * fits, below it the score's change since the last save, the next step and the keys. It draws again
@@ -8,10 +6,9 @@
  *
  * Keys: n next exercise · f full report · p profile · s solution · h hint · l list · c grade again
  * · r reset, after a question · space rest of the page · ? keys · q quit. */
-#include "common/file.h"
-#include "common/hash.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/progress.h"
+#include "grader/cli/source_watch.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -19,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -28,14 +24,13 @@ enum { POLL_INTERVAL_MS = 300 };
 struct watch {
     const struct options *o;
     const struct exercise *ex;
-    struct stat last_stat;
-    char content_digest[HASH_HEX_SIZE]; /* of the graded content; "" = grade in any case */
-    struct buf report;                  /* the last full report */
-    struct buf page;                    /* what the screen shows, from page_start on */
-    size_t page_start, shown_size;      /* of the part on the screen */
-    struct winsize drawn_size;          /* of the terminal when the screen was drawn */
-    char change[64];                    /* "+12.0 points since the last save", or "" */
-    bool confirms_reset;                /* the next key answers whether to reset */
+    struct source_watch file;      /* an empty digest: grade in any case */
+    struct buf report;             /* the last full report */
+    struct buf page;               /* what the screen shows, from page_start on */
+    size_t page_start, shown_size; /* of the part on the screen */
+    struct winsize drawn_size;     /* of the terminal when the screen was drawn */
+    char change[64];               /* "+12.0 points since the last save", or "" */
+    bool confirms_reset;           /* the next key answers whether to reset */
 };
 
 static struct termios cooked;
@@ -153,31 +148,6 @@ static void show_command(struct watch *w, int (*command)(const struct options *)
     buf_free(&output);
 }
 
-static bool has_changed(struct watch *w) {
-    struct stat current;
-    const char *path = cli_student_file(w->o, w->ex);
-    if (stat(path, &current) < 0) return false; /* an editor may be replacing it */
-    bool is_same_stat = current.st_mtim.tv_sec == w->last_stat.st_mtim.tv_sec &&
-                        current.st_mtim.tv_nsec == w->last_stat.st_mtim.tv_nsec &&
-                        current.st_size == w->last_stat.st_size &&
-                        current.st_ino == w->last_stat.st_ino;
-    if (is_same_stat && w->content_digest[0]) return false;
-    struct buf text = {0};
-    struct err e = {0};
-    struct hash h;
-    char digest[HASH_HEX_SIZE];
-    bool is_read = file_read(path, SOURCE_LIMIT, &text, &e);
-    hash_init(&h);
-    hash_update(&h, text.data, text.size);
-    hash_final_hex(&h, digest);
-    buf_free(&text);
-    if (!is_read) return false;
-    w->last_stat = current;
-    bool is_different = strcmp(digest, w->content_digest) != 0;
-    strcpy(w->content_digest, digest);
-    return is_different;
-}
-
 /* Sets `change` to how the score differs from the last run before this one. */
 static void compare_scores(struct watch *w, double score_before) {
     struct progress p;
@@ -231,7 +201,7 @@ static const struct exercise *next_unsolved(const struct exercise *from) {
 
 static void select_exercise(struct watch *w, const struct exercise *ex) {
     w->ex = ex;
-    w->content_digest[0] = 0;
+    w->file.digest[0] = 0;
 }
 
 static const char keys_help[] = "h  hint: the next one\n"
@@ -258,7 +228,7 @@ static bool handle_key(struct watch *w, char c) {
     case 'f': show(w, buf_str(&w->report)); return true;
     case 'h': show_command(w, cmd_hint, "hint", true); return true;
     case 'l': show_command(w, cmd_list, "list", false); return true;
-    case 'c': w->content_digest[0] = 0; return true;
+    case 'c': w->file.digest[0] = 0; return true;
     case 'p': show_command(w, cmd_profile, "profile", true); return true;
     case 's': show_command(w, cmd_solution, "solution", true); return true;
     case 'r':
@@ -294,7 +264,7 @@ int cmd_watch(const struct options *o) {
     signal(SIGTERM, on_interrupt);
     set_raw_mode(true);
     while (!interrupted) {
-        if (has_changed(&w)) grade_now(&w);
+        if (source_watch_has_changed(&w.file, cli_student_file(o, w.ex))) grade_now(&w);
         if (w.page.size && has_resized(&w)) draw(&w);
         if (!wait_for_key(&w)) break;
     }

@@ -20,7 +20,7 @@ enum { NEED_JAIL = 1, NEED_WORKSPACE = 2, NEED_TREE = 4, NEED_SOLUTIONS = 8 };
     X(verify, NEED_JAIL | NEED_TREE | NEED_SOLUTIONS) X(selftest, NEED_JAIL)                      \
     X(gpu_report, NEED_JAIL | NEED_SOLUTIONS) X(figures, NEED_JAIL | NEED_TREE | NEED_SOLUTIONS)  \
      X(gpu_build, NEED_JAIL | NEED_SOLUTIONS) X(new, NEED_TREE | NEED_SOLUTIONS) X(completion, 0)  \
-     X(cache, 0)
+     X(cache, 0) X(serve, NEED_JAIL | NEED_WORKSPACE)
 /* clang-format on */
 #define X(name, needs) int cmd_##name(const struct options *o);
 COMMANDS(X)
@@ -54,6 +54,8 @@ bool cli_write_output(const struct options *o, const struct buf *text, struct er
 bool cli_run(const struct options *o, struct buf *text, int *status, struct err *e);
 /* Returns 0 if all results are AC, 3 if one is IE, else 1. */
 int cli_exit_status(const struct result *results, unsigned n);
+/* Appends the hint with that number of NAME.md, without its heading; false if there is none. */
+bool cli_find_hint(const char *text, unsigned n, struct buf *out);
 /* Returns the number of hints in the text of NAME.md, numbered from 1 without a gap. */
 unsigned cli_hint_count(const char *text);
 /* Returns false with an error in a release that leaves the model solutions out. */

@@ -17,6 +17,7 @@ static const char usage_text[] =
     "  list [EXERCISE...]     show the exercises and your progress\n"
     "  run [EXERCISE...]      build, check, count and time; without a name, what you edited\n"
     "  watch [EXERCISE]       grade whenever you save the file\n"
+    "  serve                  show the workbook in a browser: edit, results at each save\n"
     "  quiz CHAPTER           answer the chapter's questions before you read the lesson\n"
     "  hint EXERCISE          show the next hint\n"
     "  solution EXERCISE      show the model solution and the steps that lead to it\n"
@@ -79,6 +80,11 @@ static const char usage_text[] =
     "  --verbose              run: what the time model costs, for one exercise;\n"
     "                         verify: the score and time of each version\n"
     "\n"
+    "Options for serve\n"
+    "  --open                 open the browser, too\n"
+    "  --listen ADDRESS:PORT  instead of 127.0.0.1 and a free port\n"
+    "  --origin URL           the address under which a proxy shows the server\n"
+    "\n"
     "Options for a class\n"
     "  --assignment F.toml    exercises, weights, deadline, hidden cases, seed and device\n"
     "  --store F.db           intake, batch: keep everything in F.db, grade what is missing\n"
@@ -130,6 +136,9 @@ enum {
     OPT_ANSWERS,
     OPT_ASSIGNMENT,
     OPT_NO_CACHE,
+    OPT_LISTEN,
+    OPT_ORIGIN,
+    OPT_OPEN,
     OPT_VERSION
 };
 
@@ -162,6 +171,9 @@ static const struct option long_options[] = {
     {"diff", no_argument, NULL, OPT_DIFF},
     {"answers", required_argument, NULL, OPT_ANSWERS},
     {"no-cache", no_argument, NULL, OPT_NO_CACHE},
+    {"listen", required_argument, NULL, OPT_LISTEN},
+    {"origin", required_argument, NULL, OPT_ORIGIN},
+    {"open", no_argument, NULL, OPT_OPEN},
     {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -265,6 +277,9 @@ static bool apply_option(struct options *o, int option, struct err *e) {
     case OPT_ACCEPT_UNCLEAR: return o->accept_unclear = true;
     case OPT_DIFF: return o->diff = true;
     case OPT_NO_CACHE: return o->no_cache = true;
+    case OPT_LISTEN: o->listen = optarg; return true;
+    case OPT_ORIGIN: o->origin = optarg; return true;
+    case OPT_OPEN: return o->open = true;
     case OPT_VERSION: return o->version = true;
     case 'h': return o->help = true;
     default: return err_set(e, ERR_INTERNAL, "option %d", option);

@@ -74,6 +74,8 @@ static const char style_sheet[] = STYLE_COLOURS
     "inside:avoid}"
     "input{display:none}}";
 
+const char *page_style_sheet(void) { return style_sheet; }
+
 /* Writes the SHA-256 of a style or script in base64, as the policy requires. */
 static void append_script_digest(const char *text, struct buf *out) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -10,6 +10,7 @@
  * script that the page may run; page_close() inserts it. */
 void page_open(const char *title, const char *script, struct buf *out);
 void page_close(const char *script, struct buf *out);
+const char *page_style_sheet(void); /* of all pages */
 
 void html_escape_text(const char *s, struct buf *out); /* html_escape() of a string */
 /* Writes <name class="css_class">text</name>; css_class may be "". */

@@ -7,6 +7,7 @@
 #include "grader/page/page.h"
 #include "grader/report/report.h"
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -447,4 +448,60 @@ void report_profile(const struct result *r, const struct gpu_device *d,
             buf_printf(out, "%s%s %s: %s%s\n", report_style_escape(s, TEXT_STYLE_DIM),
                        columns[i].header[0], columns[i].header[1], columns[i].description,
                        report_style_escape(s, TEXT_STYLE_NONE));
+}
+
+/* ---- JSON ---- */
+
+static json_t *columns_json(const struct result *r) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < NCOLUMNS; i++)
+        if (is_used(r, &columns[i]))
+            json_array_append_new(list, json_pack("{s:s++, s:s}", "name", columns[i].header[0], " ",
+                                                  columns[i].header[1], "description",
+                                                  columns[i].description));
+    return list;
+}
+
+static json_t *values_json(const struct result *r, const struct line_result *l) {
+    json_t *list = json_array();
+    for (unsigned i = 0; i < NCOLUMNS; i++) {
+        if (!is_used(r, &columns[i])) continue;
+        double v = column_value(r, l, &columns[i]);
+        json_array_append_new(list, v < 0 ? json_null() : json_real(v));
+    }
+    return list;
+}
+
+static json_t *stalls_json(const struct line_result *l) {
+    json_t *list = json_array();
+    double total = total_stall_seconds(l);
+    bool done[SIM_STALL_COUNT] = {false};
+    for (unsigned n = 0; n < SIM_STALL_COUNT && total > 0; n++) {
+        unsigned worst = SIM_STALL_COUNT;
+        for (unsigned k = 0; k < SIM_STALL_COUNT; k++)
+            if (!done[k] &&
+                (worst == SIM_STALL_COUNT || l->stall_seconds[k] > l->stall_seconds[worst]))
+                worst = k;
+        done[worst] = true;
+        if (l->stall_seconds[worst] > 0)
+            json_array_append_new(list,
+                                  json_pack("{s:s, s:f}", "reason", sim_stall_text(worst),
+                                            "percent", 100 * l->stall_seconds[worst] / total));
+    }
+    return list;
+}
+
+struct json_t *report_profile_json(const struct result *r) {
+    json_t *o = json_object(), *lines = json_array();
+    for (unsigned i = 0; i < r->nlines; i++) {
+        const struct line_result *l = &r->lines[i];
+        if (!l->line || strcmp(l->file, r->file) != 0) continue;
+        json_array_append_new(lines,
+                              json_pack("{s:i, s:f, s:o, s:o, s:b}", "line", (int)l->line,
+                                        "time_percent", time_share(r, l), "stalls", stalls_json(l),
+                                        "values", values_json(r, l), "hot", is_hot(r, l)));
+    }
+    json_object_set_new(o, "columns", columns_json(r));
+    json_object_set_new(o, "lines", lines);
+    return o;
 }

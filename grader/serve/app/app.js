@@ -1,0 +1,325 @@
+// app.js: the workbench: contents, and an exercise with its texts, its code and its result. Events from the server keep both fresh.
+import {element, button, time, verdictClass} from "./dom.js";
+import {markdown} from "./markdown.js";
+import {diffView} from "./diff.js";
+import {createEditor} from "./editor.js";
+import {findingsOf, heatOf, resultView} from "./result.js";
+import * as server from "./server.js";
+
+const bar = document.getElementById("bar"), view = document.getElementById("view");
+const TABS = ["Task", "Lesson", "Hints", "History", "Solution"];
+let open = null; // the exercise on the page; null = contents
+let queue = {waiting: [], grading: null}, is_connected = false;
+
+function showFault(error) {
+    view.replaceChildren(element("p.bad", {role: "alert"}, error.message));
+}
+
+// ---- contents ----
+
+function row(ex) {
+    return element("tr", null,
+        element("td", null, element("a", {href: `#/${ex.id}`}, ex.name)),
+        element("td.title", null, ex.title),
+        element(`td.w${ex.verdict ? "." + verdictClass(ex.verdict) : ".dim"}`, null, ex.state === "done" ? "✔ done" : ex.state),
+        element("td.n", null, ex.verdict ? ex.score.toFixed(1) : ""),
+        element("td.n", null, time(ex.best_us)));
+}
+
+function chapter(c) {
+    const done = c.exercises.filter(e => e.state === "done").length;
+    return element("section", null, element("h2", null, `${c.id.slice(0, 2)} · ${c.title || c.id}`, element("span.dim", null, ` ${done} of ${c.exercises.length}`)),
+        element(".scroll", null, element("table.contents", null,
+            element("tr", null, ...["exercise", "", "state", "points", "best time"].map((t, i) => element(i > 2 ? "th.n" : "th", null, t))),
+            ...c.exercises.map(row))));
+}
+
+async function showContents() {
+    open = null;
+    document.title = "Warpbook";
+    const c = await server.contents();
+    if (open) return;
+    bar.replaceChildren(element("strong", null, "Warpbook"), element("progress", {max: c.total, value: c.done, "aria-label": "exercises done"}),
+        element("span", null, `${c.done} of ${c.total} done`),
+        c.next && element("a.next", {href: `#/${c.next}`}, `Next: ${c.next}`), connection());
+    view.className = "wide";
+    view.replaceChildren(...c.chapters.map(chapter));
+}
+
+const connection = () => element("span.connection", {id: "connection"}, is_connected ? "" : "connecting …");
+
+// ---- an exercise: state ----
+
+// The texts: `base` is what the file held when the page last read or wrote it; `digest` names it.
+class Exercise {
+    constructor(data) {
+        Object.assign(this, data, {tab: "Task", step: "", previous_score: null, fault: ""});
+        this.eol = data.source.includes("\r\n") ? "\r\n" : "\n";
+        this.base = this.normal(data.source);
+    }
+    normal(text) { return text.replaceAll("\r\n", "\n"); }
+    text() { return this.editor ? this.editor.text() : this.base; }
+    is_dirty() { return this.text() !== this.base; }
+    draft_key() { return `warpbook draft ${this.id}`; }
+    // A draft survives a reload of the page.
+    storeDraft() {
+        try {
+            if (this.is_dirty()) localStorage.setItem(this.draft_key(), JSON.stringify({text: this.text(), digest: this.digest}));
+            else localStorage.removeItem(this.draft_key());
+        } catch { /* no storage: a reload loses the draft, as in any text field */ }
+    }
+    draft() {
+        try { return JSON.parse(localStorage.getItem(this.draft_key())); } catch { return null; }
+    }
+}
+
+async function showExercise(id) {
+    const data = await server.exercise(id);
+    const x = open = new Exercise(data);
+    document.title = `${x.title} · Warpbook`;
+    view.className = "work";
+    x.parts = {text: element("div.text", {id: "text"}), code: element("div.code", {id: "code"}), result: element("div.results", {id: "result"}),
+               tabs: element("nav.tabs", {"aria-label": "texts"}), body: element("div.md"), notice: element("div.notice", {role: "status"}),
+               editor: element("div.editor"), save: button("Save and grade", () => save(x), {title: "Ctrl-S"})};
+    x.parts.text.append(x.parts.tabs, x.parts.body);
+    x.parts.code.append(element("div.tools", null, element("code", null, `chapters/${x.id}.cu`), x.parts.save,
+        button("Grade again", () => attempt(x, () => server.grade(x.id)))), x.parts.notice, x.parts.editor);
+    view.replaceChildren(x.parts.text, x.parts.code, x.parts.result);
+    drawBar(x), drawText(x);
+    x.editor = await createEditor(x.parts.editor, () => { x.storeDraft(); drawState(x); }, () => save(x));
+    if (open !== x) return;
+    const draft = x.draft();
+    x.editor.setText(x.base);
+    if (draft && draft.text !== x.base) {
+        x.editor.setText(draft.text);
+        if (draft.digest !== x.digest) conflict(x, data.source, x.digest);
+    }
+    drawState(x), drawResult(x);
+}
+
+async function attempt(x, action) {
+    try {
+        x.fault = "";
+        return await action();
+    } catch (e) {
+        x.fault = e.message;
+        if (open === x) drawState(x);
+        return undefined;
+    }
+}
+
+// ---- saving and conflicts ----
+
+async function save(x) {
+    const text = x.text();
+    if (x.conflict || x.is_saving) return;
+    x.is_saving = true;
+    const answer = await attempt(x, () => server.save(x.id, text.replaceAll("\n", x.eol), x.digest));
+    x.is_saving = false;
+    if (answer?.conflict) return conflict(x, answer.conflict.source, answer.conflict.digest);
+    if (!answer) return;
+    x.base = text, x.digest = answer.digest;
+    x.storeDraft();
+    if (open === x) drawState(x), drawResult(x); // the result may be here already
+}
+
+// Another program wrote the file while the page had changes: shows both; neither is lost.
+function conflict(x, source, digest) {
+    x.conflict = {text: x.normal(source), digest};
+    drawState(x);
+}
+
+async function keepMine(x) {
+    x.base = x.conflict.text, x.digest = x.conflict.digest, x.conflict = null;
+    await save(x); // the server keeps the text that this replaces
+}
+
+async function takeTheirs(x) {
+    const kept = await attempt(x, () => server.keep(x.id, x.text().replaceAll("\n", x.eol)));
+    if (!kept) return;
+    x.base = x.conflict.text, x.digest = x.conflict.digest, x.conflict = null;
+    x.editor.setText(x.base);
+    x.storeDraft();
+    drawState(x), drawResult(x);
+}
+
+// Called when the file has changed on disk.
+async function readAgain(x, digest) {
+    if (x.is_saving || digest === x.digest || digest === x.conflict?.digest) return;
+    const data = await attempt(x, () => server.exercise(x.id));
+    if (!data || open !== x || data.digest === x.digest) return;
+    if (x.is_dirty()) return conflict(x, data.source, data.digest);
+    x.base = x.normal(data.source), x.digest = data.digest;
+    x.editor.setText(x.base);
+    drawState(x), drawResult(x);
+}
+
+// ---- an exercise: drawing ----
+
+function drawBar(x) {
+    const r = x.result, change = r && x.previous_score !== null ? r.score - x.previous_score : 0;
+    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("strong", null, x.id),
+        element("span.verdict", {id: "verdict", "aria-live": "polite"},
+            r ? element(`b.${verdictClass(r.verdict)}`, null, `${r.verdict} (${r.verdict_text})`) : "",
+            r && r.score !== null ? ` ${r.score.toFixed(1)} of ${r.max_score.toFixed(0)}` : "",
+            change ? element(`span.${change > 0 ? "good" : "bad"}`, {id: "change"}, ` ${change > 0 ? "+" : ""}${change.toFixed(1)}`) : ""),
+        element("span.step", {id: "step"}, stepText(x)), connection());
+}
+
+function stepText(x) {
+    if (queue.grading === x.id) return `grading: ${x.step || "…"}`;
+    if (queue.waiting.includes(x.id)) return queue.grading ? `waits for ${queue.grading}` : "waiting";
+    return x.failure || (!x.result ? "not graded yet: save, or press Grade again" : "");
+}
+
+function drawState(x) {
+    const c = x.conflict;
+    x.parts.save.disabled = !!c;
+    x.parts.save.className = x.is_dirty() ? "primary" : "";
+    x.parts.notice.replaceChildren(...[
+        x.fault && element("p.bad", {role: "alert"}, x.fault),
+        c && element("div.conflict", {id: "conflict"},
+            element("p", null, element("strong", null, "Another program changed this file, and you changed it here. ")),
+            element("p.dim", null, "− what the file holds now, + your version. The version that you don't take stays in History."),
+            diffView(c.text, x.text()),
+            button("Keep mine", () => keepMine(x)), button("Take the file's", () => takeTheirs(x))),
+        !c && x.is_dirty() && element("p.dim", null, "Not saved yet (Ctrl-S)."),
+    ].filter(Boolean));
+    drawBar(x);
+}
+
+function drawResult(x) {
+    const r = x.result;
+    drawBar(x);
+    x.editor?.show(r && r.digest === x.digest ? findingsOf(r) : [], r && r.digest === x.digest ? heatOf(r) : []);
+    x.parts.result.replaceChildren(...(r ? [resultView(r, x.base, line => x.editor.goto(line))] : []));
+}
+
+// Links between the book's texts become links of the page.
+function link(x, url) {
+    const exercise = /^(?:\.\.\/([\w-]+)\/)?([a-z]\w*)\.md$/.exec(url);
+    if (/^https?:/.test(url)) return {href: url, external: true};
+    return exercise ? {href: `#/${exercise[1] || x.chapter}/${exercise[2]}`} : null;
+}
+
+function picture(x, url) {
+    return /^[\w./-]+\.svg$/.test(url) && !url.includes("..") ? `chapters/${x.chapter}/${url}` : null;
+}
+
+const render = (x, text) => markdown(text, url => link(x, url), url => picture(x, url));
+
+function drawText(x) {
+    const tabs = TABS.filter(t => t !== "Solution" || x.has_solution);
+    x.parts.tabs.replaceChildren(...tabs.map(t => button(t, () => { x.tab = t; drawText(x); }, {"aria-pressed": String(t === x.tab)})));
+    const draw = {Task: () => render(x, x.task), Lesson: () => render(x, x.lesson), Hints: () => hints(x), History: () => history(x),
+                  Solution: () => solution(x)};
+    x.parts.body.replaceChildren(draw[x.tab]());
+}
+
+// ---- hints, solution, history ----
+
+// A question before something that can't be taken back.
+function question(text, label, action) {
+    const box = element("div.question", null, element("p", null, text), button(label, action), button("Not yet", () => box.remove()));
+    return box;
+}
+
+function hints(x) {
+    const {shown, count} = x.hints, box = element("div");
+    box.append(...shown.map((h, i) => element("section", null, element("h3", null, `Hint ${i + 1} of ${count}`), render(x, h))));
+    if (shown.length === count) box.append(element("p.dim", null, count ? "That was the last hint." : "This exercise has no hints."));
+    else box.append(button(`Show hint ${shown.length + 1} of ${count}`, () => box.append(question(
+        "What does the warmest line of the profile cost, and why? If you have an idea, try it first.", "Show the hint", async () => {
+            x.hints = await attempt(x, () => server.hint(x.id)) ?? x.hints;
+            drawText(x);
+        }))));
+    return box;
+}
+
+function solution(x) {
+    const box = element("div"), s = x.solution;
+    if (!s) {
+        box.append(question("You learn more from a version of your own. Show the model solution and the steps that lead to it?",
+            "Show them", async () => {
+                x.solution = await attempt(x, () => server.solution(x.id));
+                drawText(x);
+            }));
+        return box;
+    }
+    box.append(s.ladder ? render(x, s.ladder) : "", element("h2", null, "The model solution"), element("pre", null, s.source));
+    return box;
+}
+
+function history(x) {
+    const box = element("div", {id: "history"}, element("p.dim", null, "Loading …"));
+    attempt(x, () => server.history(x.id)).then(runs => runs && box.replaceChildren(historyTable(x, runs)));
+    return box;
+}
+
+function historyTable(x, runs) {
+    const box = element("div"), difference = x.difference ??= element("div"), best = Math.min(...runs.filter(r => r.us > 0).map(r => r.us));
+    const compare = async digest => {
+        const text = await attempt(x, () => server.version(x.id, digest));
+        if (text !== undefined) difference.replaceChildren(element("h3", null, "From that version to your code"), diffView(x.normal(text), x.text()));
+    };
+    const restore = async digest => {
+        const text = await attempt(x, () => server.version(x.id, digest));
+        if (text === undefined || x.conflict) return;
+        x.editor.setText(x.normal(text));
+        x.storeDraft();
+        await save(x);
+        difference.replaceChildren(element("p.good", null, "Restored, saved. Your last version is in this list, too."));
+    };
+    const buttons = digest => element("td.w", null, button("Compare", () => compare(digest)), button("Restore", () => restore(digest)));
+    const rows = runs.toReversed().map(r => element("tr", null,
+        element("td.w", null, new Date(1000 * r.graded_at).toLocaleString(undefined, {dateStyle: "short", timeStyle: "short"})),
+        element(`td.w.${r.verdict === "-" ? "dim" : verdictClass(r.verdict)}`, null, r.verdict === "-" ? "not graded" : r.verdict),
+        element("td.n", null, r.verdict === "-" ? "" : r.score.toFixed(1)), element("td.n", null, time(r.us), r.us === best ? " ★" : ""),
+        r.digest ? buttons(r.digest) : element("td.dim", null, "no text kept")));
+    box.append(element(".scroll", null, element("table", null,
+        element("tr", null, ...["graded", "verdict", "points", "time", ""].map((t, i) => element(i === 2 || i === 3 ? "th.n" : "th", null, t))), ...rows,
+        element("tr", null, element("td", {colspan: "4"}, "the starter file"), buttons("starter")))), difference);
+    return box;
+}
+
+// ---- events ----
+
+function listen() {
+    const events = new EventSource("api/events");
+    const on = (name, handle) => events.addEventListener(name, e => handle(JSON.parse(e.data)));
+    const isOpen = data => open?.id === data.id && open.editor;
+    events.onopen = () => { is_connected = true; route(false); };
+    events.onerror = () => { is_connected = false; document.getElementById("connection")?.replaceChildren("no connection to grader serve; trying again …"); };
+    on("queue", data => { queue = data; if (open) drawBar(open); });
+    on("step", data => { if (isOpen(data)) { open.step = data.step; drawBar(open); } });
+    on("failure", data => { if (isOpen(data)) { open.failure = data.message; drawBar(open); } });
+    on("file", data => { if (isOpen(data)) readAgain(open, data.digest); });
+    on("result", data => {
+        if (!open) return showContents().catch(showFault);
+        if (!isOpen(data)) return;
+        open.previous_score = open.result ? open.result.score : null;
+        open.result = data, open.failure = "";
+        drawResult(open);
+        if (open.tab === "History") drawText(open);
+    });
+}
+
+// Shows what the address names; `anew` false: the connection came back, so unsaved changes stay.
+async function route(anew = true) {
+    const id = decodeURIComponent(location.hash.replace(/^#\/?/, ""));
+    try {
+        if (!anew && open && open.id === id) {
+            const data = await server.exercise(id);
+            document.getElementById("connection")?.replaceChildren("");
+            if (data.result) open.result = data.result, drawResult(open);
+            return open.editor && await readAgain(open, data.digest);
+        }
+        await (id ? showExercise(id) : showContents());
+    } catch (e) {
+        showFault(e);
+    }
+}
+
+window.addEventListener("hashchange", () => route());
+window.addEventListener("beforeunload", e => { if (open?.editor && open.is_dirty()) { open.storeDraft(); e.preventDefault(); } });
+route().then(listen);

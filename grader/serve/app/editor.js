@@ -1,0 +1,129 @@
+// editor.js: the code. With CodeMirror if this system has it, else a text field with line numbers. Both show the cost of each line
+// as heat and the findings at their lines.
+import {element} from "./dom.js";
+
+const FILES = ["codemirror/lib/codemirror.js", "codemirror/mode/clike/clike.js", "codemirror/addon/edit/matchbrackets.js",
+               "codemirror/addon/edit/closebrackets.js", "codemirror/addon/comment/comment.js"];
+
+function load(name, properties) {
+    return new Promise((resolve, reject) => {
+        const e = Object.assign(document.createElement(name), properties, {onload: resolve, onerror: reject});
+        document.head.append(e);
+    });
+}
+
+let library;
+async function loadLibrary() {
+    try {
+        await load("link", {rel: "stylesheet", href: "codemirror/lib/codemirror.css"});
+        for (const src of FILES) await load("script", {src});
+        return window.CodeMirror;
+    } catch {
+        return null;
+    }
+}
+
+// Returns {text(), setText(text), show(findings, heat), goto(line), focus()}. `onchange()` follows every change by the user.
+export async function createEditor(parent, onchange, onsave) {
+    library ??= loadLibrary();
+    const CodeMirror = await library;
+    return CodeMirror ? withCodeMirror(CodeMirror, parent, onchange, onsave) : withTextField(parent, onchange, onsave);
+}
+
+export const heatClass = percent => percent >= 40 ? "h4" : percent >= 15 ? "h3" : percent >= 5 ? "h2" : percent >= 1 ? "h1" : "";
+
+function heatTitle(line) {
+    const stalls = line.stalls.slice(0, 3).map(s => `${s.reason} ${s.percent.toFixed(0)} %`).join(", ");
+    return `${line.time_percent.toFixed(1)} % of the modelled time; ${stalls}`;
+}
+
+function withCodeMirror(CodeMirror, parent, onchange, onsave) {
+    const cm = CodeMirror(parent, {
+        mode: "text/x-c++src", lineNumbers: true, indentUnit: 4, matchBrackets: true, autoCloseBrackets: true,
+        gutters: ["CodeMirror-linenumbers", "findings", "heat"], inputStyle: "contenteditable", viewportMargin: 40,
+        extraKeys: {"Ctrl-S": onsave, "Cmd-S": onsave, "Ctrl-/": "toggleComment", "Cmd-/": "toggleComment",
+                    Tab: c => c.somethingSelected() ? c.indentSelection("add") : c.execCommand("insertSoftTab"),
+                    "Shift-Tab": "indentLess", Esc: c => c.getInputField().blur()},
+    });
+    cm.getInputField().setAttribute("aria-label", "your code");
+    let widgets = [], is_setting = false;
+    cm.on("change", () => is_setting || onchange());
+
+    function clear() {
+        widgets.forEach(w => w.clear());
+        widgets = [];
+        cm.clearGutter("findings");
+        cm.clearGutter("heat");
+        cm.eachLine(l => ["h1", "h2", "h3", "h4"].forEach(c => cm.removeLineClass(l, "text", c)));
+    }
+    return {
+        text: () => cm.getValue(),
+        setText(text) {
+            const at = cm.getCursor(), top = cm.getScrollInfo().top;
+            is_setting = true;
+            cm.setValue(text);
+            is_setting = false;
+            cm.setCursor(at);
+            cm.scrollTo(null, top);
+        },
+        show: (findings, heat) => cm.operation(() => {
+            clear();
+            for (const line of heat) {
+                if (line.line > cm.lineCount() || !heatClass(line.time_percent)) continue;
+                cm.setGutterMarker(line.line - 1, "heat", element("span.heat", {title: heatTitle(line)}, line.time_percent.toFixed(0) + " %"));
+                cm.addLineClass(line.line - 1, "text", heatClass(line.time_percent));
+            }
+            for (const f of findings) {
+                if (f.line > cm.lineCount()) continue;
+                cm.setGutterMarker(f.line - 1, "findings", element(`span.${f.kind}`, {title: f.text}, f.kind === "bad" ? "✖" : "▲"));
+                widgets.push(cm.addLineWidget(f.line - 1, element(`div.finding.${f.kind}`, null, f.text), {noHScroll: true}));
+            }
+        }),
+        goto(line) {
+            cm.setCursor(line - 1, 0);
+            cm.scrollIntoView({line: line - 1, ch: 0}, 120);
+            cm.focus();
+        },
+        focus: () => cm.focus(),
+    };
+}
+
+function withTextField(parent, onchange, onsave) {
+    const field = element("textarea", {spellcheck: false, wrap: "off", "aria-label": "your code", autocapitalize: "off"});
+    const numbers = element("div.numbers", {"aria-hidden": "true"}), list = element("div");
+    let findings = [], heat = [];
+    parent.append(element("div.field", null, numbers, field), list);
+
+    function drawNumbers() {
+        const count = field.value.split("\n").length, rows = [];
+        for (let n = 1; n <= count; n++) {
+            const hot = heat.find(l => l.line === n), found = findings.find(f => f.line === n);
+            const mark = found ? (found.kind === "bad" ? "✖ " : "▲ ") : "";
+            rows.push(element(["div", hot && heatClass(hot.time_percent), found?.kind].filter(Boolean).join("."),
+                              {title: [found?.text, hot && heatTitle(hot)].filter(Boolean).join("\n")}, `${mark}${n}`));
+        }
+        numbers.replaceChildren(...rows);
+        field.rows = count + 1;
+    }
+    field.oninput = () => { drawNumbers(); onchange(); };
+    field.onkeydown = e => {
+        if ((e.ctrlKey || e.metaKey) && e.key === "s") { e.preventDefault(); onsave(); }
+        if (e.key === "Tab" && !e.shiftKey) { e.preventDefault(); document.execCommand("insertText", false, "    "); }
+        if (e.key === "Escape") field.blur();
+    };
+    return {
+        text: () => field.value,
+        setText(text) { field.value = text; drawNumbers(); },
+        show(found, hot) {
+            findings = found, heat = hot;
+            drawNumbers();
+            list.replaceChildren(...found.map(f => element(`div.finding.${f.kind}`, null, `line ${f.line}: ${f.text}`)));
+        },
+        goto(line) {
+            const at = field.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1);
+            field.focus();
+            field.setSelectionRange(at, at);
+        },
+        focus: () => field.focus(),
+    };
+}
