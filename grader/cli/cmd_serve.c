@@ -56,7 +56,9 @@ static void print_address(const struct workbench *w, const char *address) {
 static bool write_opener(const struct workbench *w, char path[PATH_MAX], struct err *e) {
     char state[PATH_MAX];
     struct buf url = {0};
-    if (!paths_state_dir(state, e) || !path_join(path, PATH_MAX, state, "serve.html")) return false;
+    if (!paths_state_dir(state, e) || !dir_create(state, e) ||
+        !path_join(path, PATH_MAX, state, "serve.html"))
+        return false;
     unlink(path);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return err_set(e, ERR_SYSTEM, "%.500s: %s", path, strerror(errno));

@@ -149,10 +149,24 @@ static void handle_event(struct workbench *w, char *line) {
     serve_send_event(w->server, line, data);
 }
 
+/* The grading process ended, which only a signal from outside makes it do. */
+static void report_end(struct workbench *w) {
+    static const char message[] = "the grading process ended; start grader serve again";
+    struct buf text = {0};
+    fprintf(stderr, "grader: %s\n", message);
+    workbench_put_json(json_pack("{s:s}", "message", message), &text);
+    serve_send_event(w->server, "failure", buf_str(&text));
+    buf_free(&text);
+    close(w->events_fd);
+    w->events_fd = -1;
+}
+
 void workbench_read_events(struct workbench *w) {
     char chunk[65536];
-    for (ssize_t n; (n = read(w->events_fd, chunk, sizeof chunk)) > 0;)
-        buf_add(&w->events, chunk, (size_t)n);
+    ssize_t n;
+    if (w->events_fd < 0) return;
+    while ((n = read(w->events_fd, chunk, sizeof chunk)) > 0) buf_add(&w->events, chunk, (size_t)n);
+    if (n == 0) report_end(w);
     char *line = w->events.data, *end;
     size_t left = w->events.size;
     while (left && (end = memchr(line, '\n', left))) {

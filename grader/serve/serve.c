@@ -87,17 +87,21 @@ static enum MHD_Result send_text(struct MHD_Connection *c, unsigned status, cons
     return result;
 }
 
-/* Stores the token in a cookie and removes it from the address that the browser shows. The cookie
- * names no path, so it belongs to the folder of the address, also below a proxy's prefix. */
+/* Stores the token in a cookie and leads on to the address without it. A redirect would not do: if
+ * a foreign page or a local file led here, browsers withhold a strict cookie from the whole chain.
+ * The cookie names no path, so it belongs to the folder of the address, also below a proxy's
+ * prefix. */
 static enum MHD_Result send_cookie(const struct serve *s, struct MHD_Connection *c) {
+    static const char page[] = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=./\">"
+                               "<a href=\"./\">Open the workbook</a>\n";
     char cookie[160];
-    struct MHD_Response *r = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *r = MHD_create_response_from_buffer(
+        sizeof page - 1, (void *)(uintptr_t)page, MHD_RESPMEM_PERSISTENT);
     snprintf(cookie, sizeof cookie, "%s=%s; HttpOnly; SameSite=Strict", s->guard.cookie_name,
              s->guard.token);
-    add_headers(r, "text/plain; charset=utf-8", NULL);
+    add_headers(r, "text/html; charset=utf-8", NULL);
     MHD_add_response_header(r, "Set-Cookie", cookie);
-    MHD_add_response_header(r, "Location", "./");
-    enum MHD_Result result = MHD_queue_response(c, MHD_HTTP_SEE_OTHER, r);
+    enum MHD_Result result = MHD_queue_response(c, MHD_HTTP_OK, r);
     MHD_destroy_response(r);
     return result;
 }

@@ -284,15 +284,23 @@ function historyTable(x, runs) {
 
 // ---- events ----
 
+// A browser keeps few connections to one server, so a page that nobody sees gives its own back.
+let events = null;
+document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) return events || listen();
+    events?.close();
+    events = null;
+});
+
 function listen() {
-    const events = new EventSource("api/events");
+    events = new EventSource("api/events");
     const on = (name, handle) => events.addEventListener(name, e => handle(JSON.parse(e.data)));
     const isOpen = data => open?.id === data.id && open.editor;
     events.onopen = () => { is_connected = true; route(false); };
     events.onerror = () => { is_connected = false; document.getElementById("connection")?.replaceChildren("no connection to grader serve; trying again …"); };
     on("queue", data => { queue = data; if (open) drawBar(open); });
     on("step", data => { if (isOpen(data)) { open.step = data.step; drawBar(open); } });
-    on("failure", data => { if (isOpen(data)) { open.failure = data.message; drawBar(open); } });
+    on("failure", data => { if (open && (!data.id || data.id === open.id)) { open.failure = data.message; drawBar(open); } });
     on("file", data => { if (isOpen(data)) readAgain(open, data.digest); });
     on("result", data => {
         if (!open) return showContents().catch(showFault);

@@ -4,10 +4,10 @@ import {heatClass} from "./editor.js";
 
 const escape = s => s.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-// Returns the lines of the student's file that a message names, as [line, …].
+// Returns the lines of the student's file that a message names, as [line, …]: "transpose.cu:7: …, which … wrote in line 5".
 function linesIn(text, file) {
-    const found = [...text.matchAll(new RegExp(`(?<![\\w/])${escape(file)}(?::|\\()(\\d+)`, "g"))].map(m => +m[1]);
-    return [...new Set(found)];
+    const found = [...text.matchAll(new RegExp(`(?:(?<![\\w/])${escape(file)}:|\\bline )(\\d+)`, "g"))].map(m => +m[1]);
+    return text.includes(file) ? [...new Set(found)] : [];
 }
 
 function compilerFindings(r) {
@@ -20,7 +20,7 @@ function caseFindings(r) {
     const seen = new Set(), out = [];
     for (const c of r.cases.filter(c => c.verdict !== "AC")) {
         const text = c.message.split("\n")[0], lines = linesIn(c.message, r.file);
-        const key = text.replace(/\d+/g, "#") + lines;
+        const key = c.verdict + lines; // other cases fail there, too
         if (seen.has(key)) continue;
         seen.add(key);
         for (const line of lines)

@@ -5,7 +5,7 @@ program, a conflict, a reload, a restored version, hints. It also looks for erro
     workbench.py GRADER [PICTURES]      PICTURES: a folder for screenshots
 
 It needs: apt-get install chromium-headless-shell (or chromium). pages.py controls the browser."""
-import json, os, pathlib, re, shutil, subprocess, sys, tempfile, time
+import json, os, pathlib, re, shutil, socket, subprocess, sys, tempfile, threading, time
 from pages import Browser
 
 WIDTHS = (360, 1280, 1920)
@@ -14,6 +14,19 @@ ID = "02-coalescing/transpose"
 TEXT = "(document.querySelector('.CodeMirror')?.CodeMirror ?? {getValue: () => document.querySelector('textarea').value})"
 SET = """(text => { const c = document.querySelector('.CodeMirror')?.CodeMirror; if (c) c.setValue(text);
 else { const f = document.querySelector('textarea'); f.value = text; f.dispatchEvent(new Event('input')); } })"""
+RACE = """__global__ void transpose_kernel(float *out, const float *in, int rows, int cols) {
+    __shared__ float tile[32];
+    int col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y;
+    bool inside = col < cols;
+    tile[threadIdx.x] = inside ? in[row * cols + col] : 0;
+    int lane = threadIdx.x ^ 1;
+    float v = tile[lane];
+    if (inside) out[col * rows + row] = v;
+}
+extern "C" void transpose(float *out, const float *in, int rows, int cols) {
+    if (rows && cols) transpose_kernel<<<dim3((cols + 31) / 32, rows), 32>>>(out, in, rows, cols);
+}
+"""
 faults = []
 
 
@@ -28,7 +41,8 @@ class Page(Browser):
         end = time.time() + PATIENCE
         while not self.eval(f"!!({expression})"):
             if time.time() > end:
-                raise SystemExit(f"workbench: never happened: {what}; the page shows:\n{self.eval('document.body.innerText')[:1500]}")
+                shown = self.eval("document.body.innerText")
+                raise SystemExit(f"workbench: never happened: {what}; the page shows:\n{shown[-2500:]}")
             time.sleep(0.1)
 
     def size(self, width, dark=False):
@@ -63,7 +77,7 @@ class Page(Browser):
                 d = p["exceptionDetails"]
                 faults.append(f"{name}: script: {d['text']} {d.get('exception', {}).get('description', '')[:300]}")
             url = p.get("request", {}).get("url", "") if e.get("method") == "Network.requestWillBeSent" else ""
-            if url and not url.startswith(origin):
+            if url and not url.startswith((origin, "file:")):
                 faults.append(f"{name} requests {url[:100]}")
         self.events.clear()
 
@@ -78,7 +92,9 @@ def run(page, url, file, pictures):
     delivered = file.read_text()
     verdict = "document.getElementById('verdict')?.textContent ?? ''"
     page.size(1280)
-    page.goto(url)
+    opener = file.parents[2] / "opener.html"  # as `grader serve --open` writes it: a foreign page leads to the address
+    opener.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={url}">')
+    page.ask("Page.navigate", url=opener.as_uri())
     page.wait("document.querySelectorAll('table.contents a').length > 50", "the contents list the exercises")
     expect("token" not in page.eval("location.href"), "the address still shows the token")
     page.look("contents", pictures, origin)
@@ -152,6 +168,16 @@ def run(page, url, file, pictures):
     page.wait("/Restored/.test(document.body.innerText)", "the starter file is restored")
     expect(file.read_text() == delivered, "Restore didn't write the starter file")
 
+    # A race is marked at both of its lines.
+    file.write_text(RACE)
+    page.wait("[...document.querySelectorAll('.finding')].filter(f => /lines 7 and 5|lines 5 and 7/.test(f.textContent)).length == 2", "a race at both lines")
+
+    # The solution comes after a question.
+    page.click("Solution")
+    expect("__shared__" not in page.eval("document.getElementById('text').innerText"), "the solution without a question")
+    page.click("Show them")
+    page.wait("/__shared__/.test(document.getElementById('text').innerText)", "the model solution")
+
     # A hint comes after a question, and counts.
     page.click("Hints")
     page.click("Show hint 1 of 3")
@@ -163,6 +189,74 @@ def run(page, url, file, pictures):
     page.eval("document.querySelectorAll('.md img').forEach(i => i.loading = 'eager')")
     page.wait("[...document.querySelectorAll('.md img')].every(i => i.complete && i.naturalWidth > 0)", "the pictures load")
     page.look("lesson", pictures, origin)
+
+
+def proxy(port, prefix):
+    """Shows the server below a prefix, as JupyterHub and others do: one thread for each connection, which removes the prefix."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def pump(source, target):
+        try:
+            while data := source.recv(65536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def handle(client):
+        head = b""
+        while b"\r\n\r\n" not in head:
+            if not (data := client.recv(65536)):
+                return client.close()
+            head += data
+        head = head.replace(b" " + prefix.encode(), b" /", 1).replace(b"Connection: keep-alive", b"Connection: close")
+        upstream = socket.create_connection(("127.0.0.1", port))
+        upstream.sendall(head)
+        threading.Thread(target=pump, args=(client, upstream), daemon=True).start()
+        pump(upstream, client)
+        client.close()
+
+    def accept():
+        while True:
+            threading.Thread(target=handle, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    return listener.getsockname()[1]
+
+
+def run_proxied(page, url, file, pictures):
+    """The page below a prefix: it loads, saves, and hears the result."""
+    page.size(1280)
+    page.goto(url)
+    page.wait("document.querySelectorAll('table.contents a').length > 50", "the contents below a prefix")
+    page.eval(f"location.hash = '#/{ID}'")
+    page.wait("document.querySelector('.CodeMirror, textarea')", "an editor below a prefix")
+    page.wait(f"{TEXT}.getValue().length > 10", "the file below a prefix")
+    page.eval(f"{SET}('wrong')")
+    page.click("Save and grade")
+    page.wait("(document.getElementById('verdict')?.textContent ?? '').startsWith('CE')", "a result below a prefix")
+    expect(file.read_text() == "wrong", "a save below a prefix")
+    page.look("prefix", pictures, url.split("?")[0])
+
+
+def serve(program, grader, top, environment, arguments, test, pictures):
+    """Runs a test against a server of its own, with the workspace in `top`."""
+    served = subprocess.Popen([grader, "serve", *arguments], cwd=top + "/work", env=environment, stdout=subprocess.PIPE, text=True)
+    page = None
+    try:
+        url = next(m[0] for line in served.stdout if (m := re.search(r"http://\S+", line)))
+        page = Page(program)
+        test(page, url, pathlib.Path(top, "work/chapters", ID + ".cu"), pictures)
+    finally:
+        if page:
+            page.process.terminate()
+        served.terminate()
+        served.wait()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return s.getsockname()[1]
 
 
 def main():
@@ -179,17 +273,10 @@ def main():
     with tempfile.TemporaryDirectory() as top:
         environment = {**os.environ, "XDG_STATE_HOME": top + "/state"}
         subprocess.run([grader, "begin", top + "/work"], check=True, env=environment, stdout=subprocess.DEVNULL)
-        served = subprocess.Popen([grader, "serve"], cwd=top + "/work", env=environment, stdout=subprocess.PIPE, text=True)
-        page = None
-        try:
-            url = next(m[0] for line in served.stdout if (m := re.search(r"http://\S+", line)))
-            page = Page(program)
-            run(page, url, pathlib.Path(top, "work/chapters", ID + ".cu"), pictures)
-        finally:
-            if page:
-                page.process.terminate()
-            served.terminate()
-            served.wait()
+        serve(program, grader, top, environment, [], run, pictures)
+        port, prefix = free_port(), "/user/ada/"
+        serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{proxy(port, prefix)}{prefix}"],
+              run_proxied, pictures)
     for f in sorted(set(faults)):
         print(f"workbench: {f}")
     print(f"the workbench in a browser, {len(set(faults))} faults")

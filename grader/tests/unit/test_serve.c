@@ -181,8 +181,8 @@ START_TEST(the_token_becomes_a_strict_cookie) {
     snprintf(head, sizeof head,
              "GET /?token=%s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nConnection: close\r\n\r\n", token,
              port);
-    ck_assert_uint_eq(status(send_raw(head, "", 0)), 303);
-    ck_assert_ptr_nonnull(strstr(answer, "Location: ./\r\n"));
+    ck_assert_uint_eq(status(send_raw(head, "", 0)), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "content=\"0; url=./\""));
     ck_assert_ptr_nonnull(strstr(answer, "; HttpOnly; SameSite=Strict\r\n"));
     ck_assert_uint_eq(get_status(""), 200);
     ck_assert_ptr_nonnull(strstr(answer, "Content-Security-Policy: default-src 'none'; script-src "
@@ -354,6 +354,39 @@ START_TEST(hints_come_one_at_a_time) {
 }
 END_TEST
 
+/* The process that grades is the server's only child. */
+START_TEST(the_end_of_the_grading_process_is_reported) {
+    int events = listen_to_events();
+    ck_assert_int_eq(shell("kill -9 $(cat /proc/%d/task/%d/children)", (int)server, (int)server),
+                     0);
+    receive(events, "event: failure\ndata: {\"message\":\"the grading process ended");
+    close(events);
+    ck_assert_uint_eq(get_status("api/contents"), 200);
+}
+END_TEST
+
+START_TEST(the_browsers_arguments_hold_no_token) {
+    int status = 0;
+    ck_assert_int_eq(
+        shell("mkdir %s/bin && printf '#!/bin/sh\necho \"$@\" >%s/opened\n' >%s/bin/xdg-open && "
+              "chmod +x %s/bin/xdg-open",
+              folder, folder, folder, folder),
+        0);
+    pid_t opener = fork();
+    if (opener == 0) {
+        _exit(shell("cd %s/work && PATH=%s/bin:$PATH XDG_STATE_HOME=%s/state timeout 5 "
+                    "%s/grader serve --open >../second",
+                    folder, folder, folder, build_folder()));
+    }
+    ck_assert_int_eq(waitpid(opener, &status, 0), opener);
+    ck_assert_int_eq(shell("cd %s && t=$(sed -n 's/.*token=//p' second) && test -n \"$t\" && "
+                           "! grep -q \"$t\" opened && grep -q \"$t\" $(cat opened) && "
+                           "test $(stat -c %%a $(cat opened)) = 600",
+                           folder),
+                     0);
+}
+END_TEST
+
 UNIT_SUITE(serve) {
     Suite *suite = suite_create("serve");
     TCase *guard = tcase_create("guard"), *t = tcase_create("server");
@@ -370,6 +403,8 @@ UNIT_SUITE(serve) {
     tcase_add_test(t, a_saved_text_is_graded_and_kept);
     tcase_add_test(t, another_editors_save_is_seen_and_not_overwritten);
     tcase_add_test(t, hints_come_one_at_a_time);
+    tcase_add_test(t, the_end_of_the_grading_process_is_reported);
+    tcase_add_test(t, the_browsers_arguments_hold_no_token);
     suite_add_tcase(suite, guard), suite_add_tcase(suite, t);
     return suite;
 }
