@@ -24,4 +24,5 @@ void remove_decoys(void);
 extern const struct exercise plus_one;
 
 /* Each returns the number of failures and prints what it did. */
-unsigned try_archives(void), try_kills(unsigned times), measure_jail(void);
+unsigned try_archives(void), try_kills(unsigned times), try_interrupts(unsigned times),
+    measure_jail(void);

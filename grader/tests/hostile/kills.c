@@ -1,6 +1,6 @@
-/* kills.c — kills the grader at random moments: no process may survive, no file may remain, no
- * cache entry may be damaged, and the next run must work. Each run grades a new source, so that
- * all stages run. */
+/* kills.c — kills the grader at random moments, or interrupts it as Ctrl-C does: no process may
+ * survive, no file may remain, no cache entry may be damaged, and the next run must work. Each run
+ * grades a new source, so that all stages run. */
 #include "common/paths.h"
 #include "common/file.h"
 #include "common/text.h"
@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void write_source(char path[PATH_MAX], unsigned number) {
@@ -37,11 +38,13 @@ static pid_t start_grader(const char *file) {
     snprintf(grader, sizeof grader, "%s/grader", paths_build_dir());
     pid_t pid = fork();
     if (pid == 0) {
+        setpgid(0, 0);
         int null = open("/dev/null", O_RDWR);
         dup2(null, 1), dup2(null, 2);
         execl(grader, "grader", "run", "transpose", "--file", file, (char *)NULL);
         _exit(127);
     }
+    setpgid(pid, pid); /* a process group of its own, as in a shell; whoever is first */
     return pid;
 }
 
@@ -107,28 +110,44 @@ static void check_groups(struct buf *problems) {
     }
 }
 
-static unsigned try_tier(const char *tier, unsigned times) {
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Sends the signal at a random moment: SIGINT to the process group, as a terminal does. Returns the
+ * seconds until the grader had ended. */
+static double end_grader(pid_t pid, int signal, unsigned *ended_before) {
+    int status = 0;
+    usleep(1000 * (10 + random_below(2490)));
+    double start = now();
+    kill(signal == SIGINT ? -pid : pid, signal);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    *ended_before += WIFEXITED(status);
+    return now() - start;
+}
+
+static unsigned try_tier(const char *tier, int signal, unsigned times) {
     struct buf problems = {0};
     char file[PATH_MAX], **before[3];
     unsigned ended = 0;
+    double max_seconds = 0;
     setenv("WARPBOOK_JAIL_TIER", tier, 1);
     for (unsigned k = 0; k < 3; k++) before[k] = list(kinds[k]);
     for (unsigned i = 0; i < times && !problems.size; i++) {
-        int status = 0;
         write_source(file, i);
-        pid_t pid = start_grader(file);
-        usleep(1000 * random_below(2500));
-        kill(pid, SIGKILL);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-        ended += WIFEXITED(status);
+        double seconds = end_grader(start_grader(file), signal, &ended);
+        if (seconds > max_seconds) max_seconds = seconds;
         report_leftovers(&problems);
     }
     if (!problems.size && !grader_completes()) buf_puts(&problems, "the next run does not work; ");
     check_groups(&problems);
     for (unsigned k = 0; k < 3; k++)
         check_cache(kinds[k], before[k], &problems), book_free_list(before[k]);
-    printf("%s grader killed %u times under %s (%u had ended before)%s%s\n",
-           problems.size ? "FAIL" : "ok  ", times, tier, ended,
+    printf("%s grader %s %u times under %s (%u had ended before), ended after at most %.1f s%s%s\n",
+           problems.size ? "FAIL" : "ok  ", signal == SIGINT ? "interrupted" : "killed", times,
+           tier, ended, max_seconds,
            problems.size ? ": " : ": no process, no file, no damaged entry; the next run works",
            buf_str(&problems));
     fflush(stdout);
@@ -137,9 +156,12 @@ static unsigned try_tier(const char *tier, unsigned times) {
     return failed;
 }
 
-unsigned try_kills(unsigned times) {
-    unsigned failed = try_tier("T1", times / 2) + try_tier("T2", times - times / 2);
+static unsigned try_signal(int signal, unsigned times) {
+    unsigned failed = try_tier("T1", signal, times / 2) + try_tier("T2", signal, times - times / 2);
     unsetenv("WARPBOOK_JAIL_TIER");
     printf("\n");
     return failed;
 }
+
+unsigned try_kills(unsigned times) { return try_signal(SIGKILL, times); }
+unsigned try_interrupts(unsigned times) { return try_signal(SIGINT, times); }

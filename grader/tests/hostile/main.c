@@ -242,16 +242,16 @@ static unsigned run_extras(void) {
     struct err e = {0};
     if (!jail_probe(&e)) return printf("FAIL   %s\n", e.text), 1;
     plant();
-    unsigned failed = try_archives() + try_kills(100) + measure_jail();
+    unsigned failed = try_archives() + try_kills(100) + try_interrupts(40) + measure_jail();
     remove_decoys();
     return failed;
 }
 
-static unsigned archives_only(void) {
+static unsigned run_quick_extras(void) {
     struct err e = {0};
     if (!jail_probe(&e)) return printf("FAIL   %s\n", e.text), 1;
     plant();
-    unsigned failed = try_archives();
+    unsigned failed = try_archives() + try_interrupts(6);
     remove_decoys();
     return failed;
 }
@@ -263,7 +263,7 @@ static unsigned run_all(const struct selection *c) {
         failed += !run_self(tiers[i], c, false);
         if (!c->is_quick && geteuid() == 0) failed += !run_self(tiers[i], c, true);
     }
-    if (!c->only_name) failed += c->is_quick ? archives_only() : run_extras();
+    if (!c->only_name) failed += c->is_quick ? run_quick_extras() : run_extras();
     return failed;
 }
 
