@@ -127,7 +127,7 @@ $(B)/simulator.digest: $(simulator_text) $(B)/objects.list
 	$(Q)cat $(simulator_text) >$@.all && $(call code_digest,$@.all) >$@ && rm $@.all
 $(call obj,grader/grade/baseline_data.c): $(B)/simulator.digest
 $(call obj,grader/grade/baseline_data.c): EXTRA = -DSIMULATOR_DIGEST='"$(shell cat $(B)/simulator.digest)"'
-$(call obj,$(chapter_c)): EXTRA = -Wno-missing-prototypes -DTEST_DIGEST='"$(shell $(call code_digest,$<))"'
+$(call obj,$(chapter_c)): EXTRA = $(if $(SAN),,-O3) -Wno-missing-prototypes -DTEST_DIGEST='"$(shell $(call code_digest,$<))"'
 $(call obj,grader/tests/unit/test_driver_numbers.c): EXTRA := -isystem $(CUDA)/include
 
 # Every object depends on the flags that it was compiled with.

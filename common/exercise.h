@@ -176,6 +176,15 @@ double ex_theoretical_occupancy(unsigned threads, unsigned registers, unsigned s
 /* Returns the exercise whose tests are running. */
 const struct exercise *ex_current_exercise(void);
 
+/* Compiles a reference for several levels of vector instructions; the program chooses when it
+ * starts. Every level rounds the same (SAME in the Makefile). Sanitizers start too late for that
+ * choice. */
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define EX_VECTORIZED __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define EX_VECTORIZED
+#endif
+
 /* Defines the exercise and adds it to the grader's list, through a linker section. */
 #define EXERCISE(ident, ...)                                      \
     static const struct exercise exercise_##ident = {             \

@@ -12,6 +12,7 @@ static inline double ex_gemm_half_bytes(const struct ex_case *c) {
 
 /* Computes rows `first` to `end` - 1. They are few enough that their sums stay in a cache; each row
  * of B is converted once for all of them. */
+EX_VECTORIZED
 static inline void ex_gemm_half_row_block(const struct ex_case *c, const ex_half *a,
                                           const ex_half *b, int transpose_b, long first, long end,
                                           double *out) {

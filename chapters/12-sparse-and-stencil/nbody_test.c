@@ -13,23 +13,36 @@ static void fill_bodies(const struct ex_case *c, struct ex_rng *r, void *data, s
         ((float *)data)[i] = (float)ex_uniform(r, i % 4 == 3 ? 0 : -1, 1);
 }
 
-/* Computes the effect of body j on body i: three forces and a potential. */
-static void term(const float *b, long i, long j, double t[4]) {
-    double d[3], square = softening;
-    for (int a = 0; a < 3; a++) d[a] = (double)b[4 * j + a] - b[4 * i + a], square += d[a] * d[a];
-    t[3] = b[4 * j + 3] / sqrt(square);
-    for (int a = 0; a < 3; a++) t[a] = t[3] / square * d[a];
+enum { CHUNK = 512 };
+
+/* Computes the effects of `n` bodies from j on body i: three forces and a potential of each. */
+EX_VECTORIZED
+static void compute_terms(const float *b, long i, long j, long n, double t[4][CHUNK]) {
+    for (long k = 0; k < n; k++) {
+        const float *other = b + 4 * (j + k);
+        double d0 = (double)other[0] - b[4 * i], d1 = (double)other[1] - b[4 * i + 1],
+               d2 = (double)other[2] - b[4 * i + 2],
+               square = softening + d0 * d0 + d1 * d1 + d2 * d2, p = other[3] / sqrt(square);
+        t[0][k] = p / square * d0, t[1][k] = p / square * d1, t[2][k] = p / square * d2;
+        t[3][k] = p;
+    }
+}
+
+/* Sums the effects of n bodies on body i, and their magnitudes. */
+static void sum_terms(const float *b, long i, long n, double sum[4], double magnitude[4]) {
+    static double t[4][CHUNK];
+    for (int a = 0; a < 4; a++) sum[a] = magnitude[a] = 0;
+    for (long j = 0; j < n; j += CHUNK) {
+        long count = n - j < CHUNK ? n - j : CHUNK;
+        compute_terms(b, i, j, count, t);
+        for (long k = 0; k < count; k++)
+            for (int a = 0; a < 4; a++) sum[a] += t[a][k], magnitude[a] += fabs(t[a][k]);
+    }
 }
 
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
-    double *out = expected[0], t[4];
-    for (long i = 0; i < c->dim[0]; i++) {
-        for (int a = 0; a < 4; a++) out[4 * i + a] = 0;
-        for (long j = 0; j < c->dim[0]; j++) {
-            term(host[1], i, j, t);
-            for (int a = 0; a < 4; a++) out[4 * i + a] += t[a];
-        }
-    }
+    double *out = expected[0], magnitude[4];
+    for (long i = 0; i < c->dim[0]; i++) sum_terms(host[1], i, c->dim[0], out + 4 * i, magnitude);
 }
 
 /* A sum of n terms in any order errs by n u sum |t| (Higham, Accuracy and Stability, 4.2). A term
@@ -44,13 +57,9 @@ static double tolerance(const struct ex_case *c, void *const host[], int arg, si
     static double magnitude[4];
     (void)arg, (void)expected;
     if (of != host[1] || body != index / 4 || index % 4 == 0) {
-        double t[4];
+        double sum[4];
         of = host[1], body = index / 4;
-        for (int a = 0; a < 4; a++) magnitude[a] = 0;
-        for (long j = 0; j < c->dim[0]; j++) {
-            term(host[1], (long)body, j, t);
-            for (int a = 0; a < 4; a++) magnitude[a] += fabs(t[a]);
-        }
+        sum_terms(host[1], (long)body, c->dim[0], sum, magnitude);
     }
     return (c->dim[0] + 24.0) * EX_ROUNDOFF_F32 * magnitude[index % 4];
 }

@@ -267,15 +267,27 @@ static u8 stored_byte(const struct exec *x, const struct mem_desc *d, u32 lane, 
     return reg[lane * d->reg_bytes + byte % d->width];
 }
 
+/* Returns the lanes of `mask` whose accesses overlap the bytes from `start` to `end` - 1. */
+static u32 lanes_in_range(const struct mem_access *t, u32 mask, u64 start, u64 end) {
+    u32 found = 0;
+    for (u32 m = mask; m; m &= m - 1) {
+        u64 address = t->base + (u64)(s64)t->lane_offset[__builtin_ctz(m)];
+        if (address < end && address + t->span > start) found |= m & -m;
+    }
+    return found;
+}
+
 bool race_is_silent_store(const struct exec *x, const struct mem_access *t, u32 lane, u64 cell,
                           u32 shift, const u8 *memory) {
     const struct mem_desc *d = &x->mems[t->o->aux];
     u64 first = t->base + (u64)(s64)t->lane_offset[lane];
     if (d->is_bulk) return false; /* A bulk copy's data is in no register. */
-    for (u64 b = cell << shift; b < (cell + 1) << shift; b++) {
+    u64 start = cell << shift, end = (cell + 1) << shift;
+    u32 earlier = lanes_in_range(t, t->mask & ((1u << lane) - 1), start, end);
+    for (u64 b = start; b < end; b++) {
         if (b - first >= t->span) continue;
         u8 stored = memory[b];
-        for (u32 m = t->mask & ((1u << lane) - 1); m; m &= m - 1) {
+        for (u32 m = earlier; m; m &= m - 1) {
             u32 l = (u32)__builtin_ctz(m);
             u64 byte = b - (t->base + (u64)(s64)t->lane_offset[l]);
             if (byte < t->span) stored = stored_byte(x, d, l, byte);
