@@ -15,6 +15,7 @@
 #include "grader/grade/speed_gpu.h"
 #include "grader/grade/compiler_jail.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,6 +287,34 @@ static void fill_speed(struct grading_ctx *g, const struct launch_stats *stats,
     if (s->valid) result_fill_times(g->r, stats);
 }
 
+/* Returns the work of the timed size as a multiple of the technique size's: bytes or operations,
+ * whichever grows more; 0 = unknown. */
+static double work_ratio(const struct exercise *ex) {
+    double ratio = 0;
+    double (*const work[])(const struct ex_case *) = {ex->bytes, ex->flops};
+    for (unsigned i = 0; i < 2; i++)
+        if (work[i] && work[i](&ex->technique_case) > 0)
+            ratio = fmax(ratio, work[i](&ex->timed_case) / work[i](&ex->technique_case));
+    return ratio;
+}
+
+/* Returns true, with a note, if the timed size would take more instructions than any budget allows,
+ * as those at the technique size show. Running it up to the budget would take a minute. */
+static bool exceeds_any_budget(struct grading_ctx *g) {
+    enum { MARGIN_PERCENT = 110 };
+    double estimate = (double)g->launch_stats.counters.inst_executed * work_ratio(g->ex);
+    if (estimate * 100 <= (double)MAX_INSTRUCTIONS * MARGIN_PERCENT) return false;
+    struct buf text = {0};
+    buf_printf(&text,
+               "the timed size takes too long to be checked: about %.0f million warp instructions, "
+               "from those at the technique size; at most %d million",
+               estimate / 1e6, MAX_INSTRUCTIONS / 1000000);
+    g->r->speed.note = arena_strndup(&g->r->arena, buf_str(&text), text.size);
+    g->r->speed.disqualified = true;
+    buf_free(&text);
+    return true;
+}
+
 /* If speed counts, checks every block at the timed size and moves the statistics to `stats_out`. If
  * the simulator can't finish, there is no time and the speed points are lost; otherwise code could
  * gain by being slow at this known size. `other_session` is on the device to time on; NULL = the
@@ -400,7 +429,9 @@ bool speed_run(struct grading_ctx *g) {
     struct launch_stats full_stats = {0};
     struct other_device x;
     if (g->o->progress) g->o->progress(g->o->user, "timing");
-    bool check = g->o->count_modelled && !g->o->trusted, runs_there = open_other_device(g, &x);
+    bool check = g->o->count_modelled && !g->o->trusted;
+    if (check && exceeds_any_budget(g)) return true;
+    bool runs_there = open_other_device(g, &x);
     /* Check first, because prefetched inputs take as much memory as the timing of the book's files.
      */
     enum verdict v = check ? check_timed(g, runs_there ? x.session : NULL, &full_stats) : V_AC;
