@@ -4,7 +4,6 @@
  * "Participant 7279", of Moodle's grading worksheet, also matches by its number. */
 #include "grader/class/roster.h"
 #include "grader/class/roster_fold.h"
-#include "common/file.h"
 #include "common/grow.h"
 
 #include <search.h>
@@ -12,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-enum { MAX_ROSTER_BYTES = 64 << 20 };
 
 /* ---- names ---- */
 
@@ -138,44 +135,9 @@ bool roster_is_in_group(const struct roster *r, unsigned row, const char *group)
 
 /* ---- the file ---- */
 
-/* Returns the next cell, which the caller frees; moves `*at` behind its separator. */
-static char *parse_cell(const char **at, const char *end, char separator, bool *is_last) {
-    struct buf out = {0};
-    const char *s = *at;
-    bool is_quoted = s < end && *s == '"';
-    for (s += is_quoted; s < end; s++) {
-        if (is_quoted && *s == '"' && s + 1 < end && s[1] == '"') s++;
-        else if (is_quoted && *s == '"') {
-            is_quoted = false;
-            continue;
-        } else if (!is_quoted && (*s == separator || *s == '\n')) break;
-        if (*s && (is_quoted || *s != '\r')) buf_add(&out, s, 1);
-    }
-    *is_last = s >= end || *s == '\n';
-    *at = s < end ? s + 1 : end;
-    char *text = xstrdup(buf_str(&out)), *start = text + strspn(text, " ");
-    memmove(text, start, strlen(start) + 1);
-    for (size_t n = strlen(text); n && text[n - 1] == ' ';) text[--n] = 0;
-    buf_free(&out);
-    return text;
-}
+static void free_row(struct roster_row *row) { csv_free_row(&row->csv), free(row->group); }
 
-static struct roster_row parse_row(const char **at, const char *end, char separator) {
-    struct roster_row row = {0};
-    unsigned capacity = 0;
-    for (bool last = false; !last;) {
-        GROW(row.cells, row.n + 1, capacity, 8);
-        row.cells[row.n++] = parse_cell(at, end, separator, &last);
-    }
-    return row;
-}
-
-static void free_row(struct roster_row *row) {
-    for (unsigned i = 0; i < row->n; i++) free(row->cells[i]);
-    free(row->cells), free(row->group);
-}
-
-static int find_column(const struct roster_row *header, const char *const *names) {
+static int find_column(const struct csv_row *header, const char *const *names) {
     for (; *names; names++)
         for (unsigned i = 0; i < header->n; i++)
             if (!strcasecmp(header->cells[i], *names)) return (int)i;
@@ -188,8 +150,10 @@ struct roster_columns {
     int ids[MAX_ID_COLUMNS], name, time, group; /* -1 = none; `ids` by precedence */
 };
 
+/* Returns a cell without the '#' that Brightspace puts before ids and usernames. */
 static const char *cell_of(const struct roster_row *row, int column) {
-    return column >= 0 && (unsigned)column < row->n ? row->cells[column] : "";
+    const char *cell = column >= 0 && (unsigned)column < row->csv.n ? row->csv.cells[column] : "";
+    return cell + (*cell == '#');
 }
 
 /* Returns the number at the end of an id such as "Participant 7279"; NULL if there is none. */
@@ -205,10 +169,10 @@ static void insert_aliases(struct roster *r, const struct roster_row *row,
     insert_name(&r->bases, roster_strip_accents(folded), (int)r->n);
     free(folded);
     if (number) insert_alias(r, xstrdup(number));
-    for (int i = 0; i < (int)row->n; i++)
-        if (row->cells[i] != row->id && i != c->time && i != c->group)
-            insert_alias(r, roster_fold(row->cells[i])),
-                for_each_rotation(row->cells[i], insert_rotation, r);
+    for (int i = 0; i < (int)row->csv.n; i++)
+        if (cell_of(row, i) != row->id && i != c->time && i != c->group)
+            insert_alias(r, roster_fold(cell_of(row, i))),
+                for_each_rotation(cell_of(row, i), insert_rotation, r);
 }
 
 /* Points `row` at its id, name and time. A student without an id in the first column of ids has
@@ -219,7 +183,7 @@ static bool find_cells(struct roster_row *row, const struct roster_columns *c) {
     row->id = row->name;
     for (int i = MAX_ID_COLUMNS; i-- > 0;)
         if (*cell_of(row, c->ids[i])) row->id = (char *)cell_of(row, c->ids[i]);
-    return *row->id && strcmp(row->cells[0], "Points Possible");
+    return *row->id && strcmp(row->csv.cells[0], "Points Possible");
 }
 
 static bool add_row(struct roster *r, struct roster_row row, const struct roster_columns *c,
@@ -237,14 +201,7 @@ static bool add_row(struct roster *r, struct roster_row row, const struct roster
            err_set(e, ERR_INPUT, "%s: '%.100s' is listed twice; ids must be unique", path, row.id);
 }
 
-static char separator_of(const char *text) {
-    size_t line = strcspn(text, "\n");
-    return memchr(text, '\t', line)                              ? '\t'
-           : !memchr(text, ',', line) && memchr(text, ';', line) ? ';'
-                                                                 : ',';
-}
-
-static struct roster_columns find_columns(const struct roster_row *header) {
+static struct roster_columns find_columns(const struct csv_row *header) {
     static const char *const ids[] = {"id",         "student_id",    "student id",   "sid",
                                       "identifier", "sis user id",   "student",      "login",
                                       "username",   "user name",     "sis login id", "id number",
@@ -267,11 +224,10 @@ static struct roster_columns find_columns(const struct roster_row *header) {
 }
 
 static bool parse(const struct buf *text, struct roster *r, const char *path, struct err *e) {
-    const char *at = buf_str(text), *end = at + text->size, separator = separator_of(at);
-    if (!strncmp(at, "\xef\xbb\xbf", 3)) at += 3;
-    struct roster_row header = parse_row(&at, end, separator);
+    const char *at = buf_str(text), *end = at + text->size, separator = csv_separator(at);
+    struct csv_row header = csv_parse_row(&at, end, separator);
     struct roster_columns c = find_columns(&header);
-    free_row(&header);
+    csv_free_row(&header);
     if (c.ids[0] < 0)
         return err_set(
             e, ERR_INPUT,
@@ -279,14 +235,18 @@ static bool parse(const struct buf *text, struct roster *r, const char *path, st
             "login, username or email",
             path);
     bool ok = true;
-    while (ok && at < end) ok = add_row(r, parse_row(&at, end, separator), &c, path, e);
+    for (unsigned line = 1; ok && at < end; line++) {
+        struct roster_row row = {.csv = csv_parse_row(&at, end, separator), .line = line};
+        ok = add_row(r, row, &c, path, e);
+    }
     return ok && (r->n || err_set(e, ERR_INPUT, "%s: it lists no student", path));
 }
 
 bool roster_read(const char *path, struct roster *r, struct err *e) {
     struct buf text = {0};
+    enum csv_encoding ignored;
     *r = (struct roster){0};
-    bool ok = file_read(path, MAX_ROSTER_BYTES, &text, e) && parse(&text, r, path, e);
+    bool ok = csv_read_file(path, &text, &ignored, e) && parse(&text, r, path, e);
     buf_free(&text);
     return ok;
 }

@@ -6,6 +6,7 @@
  * counts for each member. */
 #pragma once
 #include "common/err.h"
+#include "grader/class/csv.h"
 
 #include <stdbool.h>
 
@@ -16,8 +17,8 @@ struct roster_row {
     char *name;  /* from the column name, or "" */
     char *time;  /* from the column submitted_at, or "" */
     char *group; /* from the column group, in the form in which groups are compared, or "" */
-    char **cells;
-    unsigned n;
+    struct csv_row csv;
+    unsigned line; /* the row's number in the file; the header is 0 */
 };
 struct roster {
     struct roster_row *rows;

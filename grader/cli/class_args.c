@@ -137,6 +137,11 @@ bool cli_class_export(const struct options *o, struct store *s, FILE *f, struct 
     case FORMAT_HTML:
         return err_set(e, ERR_INPUT,
                        "--format html applies to `grader stats`; `grader feedback` writes pages");
+    case FORMAT_MOODLE:
+    case FORMAT_CANVAS:
+    case FORMAT_BLACKBOARD:
+    case FORMAT_BRIGHTSPACE:
+        return err_set(e, ERR_INPUT, "the formats of an LMS apply to `grader export` and feedback");
     default:
         return err_set(e, ERR_INPUT,
                        "--format gradescope and classroom apply only to `grader run`");

@@ -73,7 +73,8 @@ static const char usage_text[] =
     "  --output F             write to F instead of standard output\n"
     "  --format FORMAT        text or json; for run also gradescope or classroom; for intake csv;\n"
     "                         for batch and export csv, nbgrader, totals, junit or tap;\n"
-    "                         for stats html\n"
+    "                         for export moodle, canvas, blackboard or brightspace; for feedback\n"
+    "                         moodle or canvas; for stats html\n"
     "  --all                  run: untouched files, too; hint: all hints seen so far;\n"
     "                         profile: all lines and columns\n"
     "  --answers A,B,...      quiz: your answers, such as 8,b,0.5, instead of prompts\n"
@@ -90,6 +91,8 @@ static const char usage_text[] =
     "  --store F.db           intake, batch: keep everything in F.db, grade what is missing\n"
     "  --roster F.csv         the students; those who handed in nothing are missing\n"
     "  --exercise EXERCISE    take and grade only this exercise\n"
+    "  --worksheet F.csv      export: the LMS's file, into which to fill the grades\n"
+    "  --column TEXT          export: how its column begins; default: the assignment's name\n"
     "  --layout LAYOUT        folders, canvas, moodle, blackboard, brightspace, sakai, gradescope\n"
     "                         or github; default: each entry's own\n"
     "  --accept-unclear       batch: grade the others although many submissions are unclear\n"
@@ -131,6 +134,8 @@ enum {
     OPT_LAYOUT,
     OPT_DRY_RUN,
     OPT_ACCEPT_UNCLEAR,
+    OPT_WORKSHEET,
+    OPT_COLUMN,
     OPT_SHARD,
     OPT_DIFF,
     OPT_ANSWERS,
@@ -165,6 +170,8 @@ static const struct option long_options[] = {
     {"roster", required_argument, NULL, OPT_ROSTER},
     {"layout", required_argument, NULL, OPT_LAYOUT},
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
+    {"worksheet", required_argument, NULL, OPT_WORKSHEET},
+    {"column", required_argument, NULL, OPT_COLUMN},
     {"accept-unclear", no_argument, NULL, OPT_ACCEPT_UNCLEAR},
     {"shard", required_argument, NULL, OPT_SHARD},
     {"assignment", required_argument, NULL, OPT_ASSIGNMENT},
@@ -215,13 +222,17 @@ static bool parse_format(struct options *o, const char *s, struct err *e) {
                                         [FORMAT_NBGRADER] = "nbgrader",
                                         [FORMAT_TOTALS] = "totals",
                                         [FORMAT_CLASSROOM] = "classroom",
-                                        [FORMAT_HTML] = "html"};
+                                        [FORMAT_HTML] = "html",
+                                        [FORMAT_MOODLE] = "moodle",
+                                        [FORMAT_CANVAS] = "canvas",
+                                        [FORMAT_BLACKBOARD] = "blackboard",
+                                        [FORMAT_BRIGHTSPACE] = "brightspace"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(s, names[i])) return o->format = (enum report_format)i, true;
     return err_set(e, ERR_INPUT,
                    "--format '%.40s' is unknown; choose text or json, for run gradescope or "
                    "classroom, for batch and export csv, nbgrader, totals, junit or tap, "
-                   "for stats html",
+                   "for export also moodle, canvas, blackboard or brightspace, for stats html",
                    s);
 }
 
@@ -274,6 +285,8 @@ static bool apply_option(struct options *o, int option, struct err *e) {
     case OPT_SHARD: return parse_shard(o, optarg, e);
     case OPT_ASSIGNMENT: o->assignment_path = optarg; return true;
     case OPT_DRY_RUN: return o->dry_run = true;
+    case OPT_WORKSHEET: o->worksheet = optarg; return true;
+    case OPT_COLUMN: o->column = optarg; return true;
     case OPT_ACCEPT_UNCLEAR: return o->accept_unclear = true;
     case OPT_DIFF: return o->diff = true;
     case OPT_NO_CACHE: return o->no_cache = true;

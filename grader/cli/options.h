@@ -25,7 +25,11 @@ enum report_format {
     FORMAT_NBGRADER,
     FORMAT_TOTALS,
     FORMAT_CLASSROOM,
-    FORMAT_HTML
+    FORMAT_HTML,
+    FORMAT_MOODLE, /* these four in the order of enum worksheet_format */
+    FORMAT_CANVAS,
+    FORMAT_BLACKBOARD,
+    FORMAT_BRIGHTSPACE
 };
 
 struct options {
@@ -36,6 +40,7 @@ struct options {
     unsigned ndevices;
     const char *file, *output, *exercise;
     const char *store, *roster, *assignment_path; /* for a class */
+    const char *worksheet, *column;               /* an LMS's file for grades */
     const char *answers;                          /* for a quiz */
     const char *listen, *origin;                  /* for serve */
     /* The assignment of --assignment or of the store, once a command has read it; NULL = none. */
