@@ -1,5 +1,6 @@
 /* main.c — the grader's command line: parses the options, checks what the command needs and calls
  * its function, cmd_NAME. commands.h lists the commands; each has a file of its own. */
+#include "common/file.h"
 #include "common/paths.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"
@@ -7,11 +8,14 @@
 #include "grader/jail/jail.h"
 
 #include <archive.h>
+#include <limits.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -38,6 +42,27 @@ static bool lift_address_limit(struct err *e) {
                    (unsigned long long)limit.rlim_cur >> 10);
 }
 
+/* Selects a folder for the temporary files of Check, which runs an exercise's tests: without one it
+ * would exit. It reads only TEMP. */
+static bool select_temporary_folder(struct err *e) {
+    const char *const folders[] = {getenv("TEMP"), getenv("TMPDIR"), "/tmp", "/dev/shm",
+                                   "/var/tmp"};
+    for (unsigned i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char path[PATH_MAX];
+        int fd =
+            folders[i] && folders[i][0] && path_join(path, sizeof path, folders[i], "grader.XXXXXX")
+                ? mkstemp(path)
+                : -1;
+        bool usable = fd >= 0 && write(fd, "x", 1) == 1;
+        if (fd >= 0) close(fd), unlink(path);
+        if (usable) return setenv("TEMP", folders[i], 1) == 0;
+    }
+    return err_set(
+        e, ERR_SYSTEM,
+        "no folder for temporary files: /tmp, /dev/shm and /var/tmp are full or can't be "
+        "written; set TMPDIR to one with a free MiB");
+}
+
 static bool check_requirements(const struct options *o, unsigned needs, struct err *e) {
     if (needs & NEED_TREE && paths_is_installed())
         return err_set(e, ERR_INPUT,
@@ -45,7 +70,8 @@ static bool check_requirements(const struct options *o, unsigned needs, struct e
                        o->command);
     if (needs & NEED_SOLUTIONS && !cli_has_solutions(o, e)) return false;
     if (needs & NEED_WORKSPACE && !o->file && !paths_require_workspace(e)) return false;
-    return !(needs & NEED_JAIL) || (lift_address_limit(e) && jail_probe(e));
+    return !(needs & NEED_JAIL) ||
+           (lift_address_limit(e) && select_temporary_folder(e) && jail_probe(e));
 }
 
 static int dispatch(const struct options *o, unsigned needs, int (*run)(const struct options *)) {

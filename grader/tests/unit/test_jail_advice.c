@@ -109,6 +109,21 @@ START_TEST(without_landlock_namespaces_isolate) {
 }
 END_TEST
 
+/* Runs the grader where these folders can't be written. Returns 0 if it says that it needs one. */
+static int run_without(const char *folders) {
+    return shell("unshare -m sh -c 'for f in %s; do mount -t tmpfs -o ro none $f || exit 1; done; "
+                 "TEMP= TMPDIR= exec %s/grader run no_such_exercise' 2>&1 | "
+                 "grep -q \"no folder for temporary files: /tmp\"",
+                 folders, build_folder());
+}
+
+START_TEST(only_without_any_temporary_folder_nothing_runs) {
+    if (shell("unshare -m true 2>/dev/null") != 0) return; /* only root may */
+    ck_assert_int_eq(run_without("/tmp"), 1);
+    ck_assert_int_eq(run_without("/tmp /dev/shm /var/tmp"), 0);
+}
+END_TEST
+
 UNIT_SUITE(jail_advice) {
     Suite *s = suite_create("jail_advice");
     TCase *t = tcase_create("jail_advice");
@@ -116,6 +131,7 @@ UNIT_SUITE(jail_advice) {
     tcase_add_test(t, without_namespaces_and_landlock_nothing_runs);
     tcase_add_test(t, without_namespaces_landlock_restricts);
     tcase_add_test(t, without_landlock_namespaces_isolate);
+    tcase_add_test(t, only_without_any_temporary_folder_nothing_runs);
     suite_add_tcase(s, t);
     return s;
 }
