@@ -263,8 +263,8 @@ void race_report(struct launch *l, struct sim_result *out) {
 
 /* Returns the byte that the lane's store writes at that offset of its access. */
 static u8 stored_byte(const struct exec *x, const struct mem_desc *d, u32 lane, u64 byte) {
-    const u8 *reg = operand_at(x, d->reg[byte / d->width]);
-    return reg[lane * d->reg_bytes + byte % d->width];
+    const u8 *reg = operand_at(x, d->reg[(u32)byte / d->width]);
+    return reg[lane * d->reg_bytes + (u32)byte % d->width];
 }
 
 /* Returns the lanes of `mask` whose accesses overlap the bytes from `start` to `end` - 1. */
@@ -287,10 +287,12 @@ bool race_is_silent_store(const struct exec *x, const struct mem_access *t, u32 
     for (u64 b = start; b < end; b++) {
         if (b - first >= t->span) continue;
         u8 stored = memory[b];
-        for (u32 m = earlier; m; m &= m - 1) {
-            u32 l = (u32)__builtin_ctz(m);
+        for (u32 m = earlier, l; m; m &= ~(1u << l)) { /* the last lane that stores there decides */
+            l = 31 - (u32)__builtin_clz(m);
             u64 byte = b - (t->base + (u64)(s64)t->lane_offset[l]);
-            if (byte < t->span) stored = stored_byte(x, d, l, byte);
+            if (byte >= t->span) continue;
+            stored = stored_byte(x, d, l, byte);
+            break;
         }
         if (stored != stored_byte(x, d, lane, b - first)) return false;
     }
