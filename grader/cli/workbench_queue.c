@@ -78,7 +78,7 @@ static void grade_in_child(const struct options *o, struct grading_output *g) {
 /* Grades each exercise whose index arrives, until the server ends. */
 static _Noreturn void run_grading_process(const struct options *o, int requests, int events) {
     unsigned index;
-    signal(SIGINT, SIG_DFL), signal(SIGTERM, SIG_DFL);
+    setsid(); /* Ctrl-C is for the server, whose end ends this process */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (read(requests, &index, sizeof index) == sizeof index && index < book_count()) {
         struct grading_output g = {events, book_at(index)};

@@ -302,23 +302,25 @@ static int listen_to_events(void) {
 }
 
 START_TEST(a_saved_text_is_graded_and_kept) {
-    char digest[HASH_HEX_SIZE], more[120], path[200];
+    char digest[HASH_HEX_SIZE], more[120], path[200], text[80];
     read_digest(digest);
     int events = listen_to_events();
     snprintf(more, sizeof more, "If-Match: %s\r\n", digest);
-    ck_assert_uint_eq(status(request("PUT", "api/source?" TRANSPOSE, more, "wrong\n")), 200);
-    ck_assert_int_eq(
-        shell("echo wrong | cmp -s - %s/work/chapters/02-coalescing/transpose.cu", folder), 0);
+    snprintf(text, sizeof text, "wrong // in %s\n", folder); /* a new text: no result is kept */
+    ck_assert_uint_eq(status(request("PUT", "api/source?" TRANSPOSE, more, text)), 200);
+    ck_assert_int_eq(shell("grep -qx 'wrong // in %s' %s/work/chapters/02-coalescing/transpose.cu",
+                           folder, folder),
+                     0);
     receive(events, "event: result\ndata: {");
     ck_assert_ptr_nonnull(strstr(answer, "event: step\ndata: {\"step\":\"compiling\""));
     close(events);
-    sha256_hex("wrong\n", 6, digest);
+    sha256_hex(text, strlen(text), digest);
     ck_assert_uint_eq(get_status("api/history?" TRANSPOSE), 200);
     ck_assert_ptr_nonnull(strstr(answer, "\"verdict\":\"CE\",\"score\":0.0"));
     ck_assert_ptr_nonnull(strstr(answer, digest));
     snprintf(path, sizeof path, "api/version?" TRANSPOSE "&digest=%s", digest);
     ck_assert_uint_eq(get_status(path), 200);
-    ck_assert_ptr_nonnull(strstr(answer, "\r\n\r\nwrong\n"));
+    ck_assert_ptr_nonnull(strstr(answer, "\r\n\r\nwrong // in "));
 }
 END_TEST
 
