@@ -198,7 +198,8 @@ static void log_notes(struct session *s) {
 static void explain_by_notes(const struct session *s, struct case_run *out) {
     for (unsigned i = 0; i < s->launch_stats.nreports; i++) {
         const struct sim_report *r = &s->launch_stats.reports[i];
-        if (r->fault == SIM_NOTE_EARLY_EXIT || r->fault == SIM_NOTE_ACTIVE_MASK)
+        if (r->fault == SIM_NOTE_EARLY_EXIT || r->fault == SIM_NOTE_ACTIVE_MASK ||
+            r->fault == SIM_NOTE_READ_ONLY_LOAD)
             buf_printf(&out->message, "\n%s: %s", sim_fault_name(r->fault), r->text);
     }
 }

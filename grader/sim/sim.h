@@ -281,10 +281,12 @@ void sim_set_machine_code(const struct sim_kernel *k, const struct sass_insn *co
     X(SIM_FAULT_INACTIVE_LANE_SHUFFLE, "shuffle from an inactive lane", cudaSuccess)                   \
     X(SIM_FAULT_STREAM_RACE, "stream race", cudaSuccess)                        \
     X(SIM_FAULT_MISSING_FENCE, "missing fence", cudaSuccess)                                     \
+    X(SIM_FAULT_READ_ONLY_LOAD, "read-only load of changed memory", cudaSuccess) \
     /* Notes: no faults, but they may explain a wrong result. */                         \
     X(SIM_NOTE_REVALIDATED_READ, "note", cudaSuccess)                                                \
     X(SIM_NOTE_EARLY_EXIT, "note", cudaSuccess)                                          \
-    X(SIM_NOTE_ACTIVE_MASK, "note", cudaSuccess)
+    X(SIM_NOTE_ACTIVE_MASK, "note", cudaSuccess) \
+    X(SIM_NOTE_READ_ONLY_LOAD, "note", cudaSuccess)
 /* clang-format on */
 
 enum sim_fault {
@@ -299,7 +301,8 @@ const char *sim_fault_name(enum sim_fault f);
 static inline bool sim_fault_is_hazard(enum sim_fault f) {
     return f == SIM_FAULT_SHARED_RACE || f == SIM_FAULT_INTERBLOCK_RACE ||
            f == SIM_FAULT_INTRABLOCK_RACE || f == SIM_FAULT_ASYNC_HAZARD ||
-           f == SIM_FAULT_DSMEM_RACE || f == SIM_FAULT_STREAM_RACE || f == SIM_FAULT_MISSING_FENCE;
+           f == SIM_FAULT_DSMEM_RACE || f == SIM_FAULT_STREAM_RACE ||
+           f == SIM_FAULT_MISSING_FENCE || f == SIM_FAULT_READ_ONLY_LOAD;
 }
 static inline bool sim_fault_is_note(enum sim_fault f) { return f >= SIM_NOTE_REVALIDATED_READ; }
 

@@ -362,6 +362,9 @@ void ISAFN(race_global_access)(struct exec *x, const struct op *o, u32 stat,
         race_record_access(x, o, stat, false, t.base + (u64)(s64)m->min_offset,
                            t.base + (u64)(s64)m->max_offset + span, m->mask, access);
     race_check_intra_warp(x, m, &t, e);
+    if (x->mems[o->aux].nc) race_read_only_load(x, &t);
+    else if (access == RACE_WRITE && x->worker->race_shadow->read_only_cells)
+        race_read_only_store(x, &t);
     if (x->tracks_happens_before) return race_hb_access(x, &t);
     if (!m->nruns) ISAFN(pattern_runs)(m, span);
     record_global_access(x, stat, m, &t);

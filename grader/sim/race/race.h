@@ -7,6 +7,7 @@
  *   exec_global.c           global memory, blocks in any order on several workers
  *   happens_before.c        global memory, kernels whose blocks run in order on one worker
  *   intra_warp.c            global memory, lanes of one warp
+ *   read_only_load.c        read-only loads of global memory that the kernel writes
  *   vector_clock.c          synchronization of some threads of a block
  *   shadow.c                the planes of the shadow memory
  *   history.c               the last accesses, for the reports
@@ -130,6 +131,8 @@ struct race_shadow {
     /* Bytes between neighbouring lanes of the last patterns; 0: not constant. */
     s32 pattern_strides[INTRA_WARP_STRIDE_CACHE_SIZE];
     u32 nstride_patterns, intra_warp_checks;
+    u8 *read_only_cells; /* a bit for each cell that a read-only load read in this launch, or NULL
+                          */
 };
 enum { RACE_CLOCK_UNIT = 1 << 6, RACE_MANY_WARPS = 1 << 5, RACE_CLOCK_LIMIT = 1 << 26 };
 
@@ -246,6 +249,10 @@ void race_check_intra_warp(struct exec *x, struct access_pattern *m, const struc
                            struct access_record *e);
 /* Forgets the warp's earlier accesses: something may have ordered its lanes. */
 void race_intra_warp_reset(struct race_shadow *p, u32 warp);
+
+/* read_only_load.c: checks a load by the read-only path, and a store if there were such loads. */
+void race_read_only_load(struct exec *x, const struct mem_access *t);
+void race_read_only_store(struct exec *x, const struct mem_access *t);
 
 /* writable_allocations.c: marks the allocations that the launch may change. */
 void race_mark_writable_allocations(const struct launch *l);

@@ -1,6 +1,6 @@
 // The caller works in place, although both pointers are __restrict__.
 // lesson: chapters/01-restrict/quiz.md, 5. Who breaks the promise?
-// missed: read-only loads (`ld.global.nc`) of what the kernel writes are executed as ordinary loads
+// expect: by the read-only path
 #include "../mistake.h"
 
 __global__ void follow(float *__restrict__ level, const float *__restrict__ x, int length) { // one thread a signal

@@ -1,6 +1,6 @@
 // __ldg() reads what the same kernel writes; the read-only path is for data that nobody changes.
 // lesson: chapters/01-restrict/README.md, Two ways to give the compiler the proof
-// missed: read-only loads (`ld.global.nc`) of what the kernel writes are executed as ordinary loads
+// expect: read-only load of changed memory
 #include "../mistake.h"
 
 __global__ void twice(int *p) {

@@ -1,0 +1,71 @@
+/* read_only_load.c — finds loads by the read-only path (ld.global.nc) of memory that the same kernel
+ * writes. __ldg() and pointers that are const and __restrict__ promise that nothing changes while
+ * the kernel runs (CUDA Programming Guide, "Read-Only Data Cache Load Function").
+ *
+ * A load after the write may return an old value, which is a finding. A write after the load is a
+ * note: hardware gives the same result, but a compiler that takes the promise at its word may use
+ * what it loaded before. Both ends are of one block, or of blocks that run in order on one worker;
+ * else they are a race between blocks. */
+#include "grader/sim/race/race.h"
+
+#include <stdlib.h>
+
+static bool is_written(const struct exec *x, u64 cell) {
+    u16 w = race_writer_block(x->worker->race_shadow, cell);
+    return w && (x->tracks_happens_before || w == race_block_id(x->block));
+}
+
+static void report_both_ends(struct exec *x, const struct mem_access *t, u32 lane, u64 cell,
+                             enum sim_fault kind, const char *verb, const char *past_verb,
+                             const char *consequence) {
+    u64 offset = cell << x->worker->launch->global_shift;
+    char location[256], other[160];
+    struct history_query w = {offset, (u32)x->block->linear, -1, -1, false,
+                              race_access_kind(past_verb)};
+    race_describe_address(x, t, SIM_BASE + offset, location, sizeof location);
+    race_describe_other(x, &w, "the kernel", past_verb, other, sizeof other);
+    core_fault(x, kind, t->o, lane, SIM_BASE + offset, "%s %s, which %s%s", verb, location, other,
+               consequence);
+}
+
+/* Calls `check` for each cell of each lane, until it returns true. */
+static void for_each_cell(struct exec *x, const struct mem_access *t,
+                          bool (*check)(struct exec *x, const struct mem_access *t, u32 lane,
+                                        u64 cell)) {
+    u32 shift = x->worker->launch->global_shift;
+    for (u32 m = t->mask; m; m &= m - 1) {
+        u32 lane = (u32)__builtin_ctz(m);
+        u64 first = t->base + (u64)(s64)t->lane_offset[lane];
+        for (u64 g = first >> shift; g <= (first + t->span - 1) >> shift; g++)
+            if (check(x, t, lane, g)) return;
+    }
+}
+
+static bool check_load(struct exec *x, const struct mem_access *t, u32 lane, u64 cell) {
+    x->worker->race_shadow->read_only_cells[cell / 8] |= (u8)(1u << cell % 8);
+    if (!is_written(x, cell)) return false;
+    report_both_ends(x, t, lane, cell, SIM_FAULT_READ_ONLY_LOAD, "reads", "wrote",
+                     ", by the read-only path: __ldg() and const __restrict__ pointers are for "
+                     "memory that does not change while the kernel runs, and may return an old "
+                     "value");
+    return true;
+}
+
+static bool check_store(struct exec *x, const struct mem_access *t, u32 lane, u64 cell) {
+    if (!(x->worker->race_shadow->read_only_cells[cell / 8] >> cell % 8 & 1)) return false;
+    report_both_ends(x, t, lane, cell, SIM_NOTE_READ_ONLY_LOAD, "writes", "read",
+                     " by the read-only path: __ldg() and __restrict__ promise that it does not "
+                     "change while the kernel runs, so the compiler may use an old value");
+    return true;
+}
+
+void race_read_only_load(struct exec *x, const struct mem_access *t) {
+    struct race_shadow *p = x->worker->race_shadow;
+    if (!p->read_only_cells)
+        p->read_only_cells = xcalloc((p->covered_bytes >> p->cell_shift) / 8 + 1, 1);
+    for_each_cell(x, t, check_load);
+}
+
+void race_read_only_store(struct exec *x, const struct mem_access *t) {
+    for_each_cell(x, t, check_store);
+}
