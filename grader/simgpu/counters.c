@@ -160,7 +160,8 @@ static struct report_group *find_group(struct report_log *log, const char *kerne
 
 static void print_report(struct report_log *log, const char *kernel, const struct sim_report *r) {
     struct report_group *s = find_group(log, kernel, r->fault);
-    if (r->fault == SIM_NOTE_EARLY_EXIT || r->fault == SIM_NOTE_ACTIVE_MASK)
+    if (r->fault == SIM_NOTE_EARLY_EXIT || r->fault == SIM_NOTE_ACTIVE_MASK ||
+        r->fault == SIM_NOTE_READ_ONLY_LOAD)
         return; /* These notes explain a wrong result, and simgpu does not check results. */
     if (s) {
         s->suppressed_count += r->count;
