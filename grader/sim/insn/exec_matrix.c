@@ -259,12 +259,29 @@ void ISAFN(op_mma)(struct exec *x, const struct op *o, u32 mask) {
     else multiply_integers(x, m);
 }
 
+/* Returns true if all lanes take part in a load or store of a fragment, and pass the same operands;
+ * else reports a fault. */
+static bool check_fragment_operands(struct exec *x, const struct op *o, u32 mask, const u64 *base,
+                                    const u32 *stride) {
+    if (!ISAFN(lane_require_full_warp)(x, o, mask)) return false;
+    FOR_LANES {
+        if (base[l] == base[0] && stride[l] == stride[0]) continue;
+        core_fault(x, SIM_FAULT_BAD_SYNC, o, (u32)l, base[l],
+                   "passes another address or distance between rows than lane 0 to a matrix "
+                   "instruction: all lanes must pass those of the whole tile");
+        return false;
+    }
+    return true;
+}
+
 void ISAFN(op_matrixaddress)(struct exec *x, const struct op *o, u32 mask) {
     struct matrix_address a;
     memcpy(&a, &o->imm, sizeof a);
     u64 *D = operand_at(x, o->dst);
     const u64 *base = operand_at(x, o->src[0]);
     const u32 *stride = operand_at(x, o->src[1]);
+    bool is_first = !a.block && !a.half; /* of the instruction's addresses */
+    if (is_first && !check_fragment_operands(x, o, mask, base, stride)) return;
     struct matrix_tiling g = {.block_width = a.block_width, .blocks_down = a.blocks_down};
     FOR_ACTIVE_LANES(mask) {
         u32 block = a.is_row ? a.block + (u32)l / 8 : a.block,

@@ -1,6 +1,6 @@
 // Each lane passes the address of its own row; all lanes must pass that of the whole tile.
 // lesson: chapters/14-tensor-cores/quiz.md, 5. Find the error: a fragment
-// missed: each lane loads from its own pointer
+// expect: all lanes must pass those of the whole tile
 #include "../mistake.h"
 #include <cuda_fp16.h>
 #include <mma.h>
