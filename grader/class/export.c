@@ -197,6 +197,13 @@ static json_t *text_or_null(sqlite3_stmt *q, int column) {
     return j ? j : json_string("(not valid UTF-8)");
 }
 
+static json_t *score_or_null(sqlite3_stmt *q) {
+    return is_null(q, EXPORT_score) ? json_null()
+                                    : json_real(sqlite3_column_double(q, EXPORT_score));
+}
+
+/* Returns the result as the grader computed it; an instructor's score or excuse replaces the score.
+ */
 static json_t *graded_json(sqlite3_stmt *q) {
     static const struct {
         const char *key;
@@ -212,6 +219,11 @@ static json_t *graded_json(sqlite3_stmt *q) {
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
         json_object_set_new(provenance, keys[i].key, text_or_null(q, keys[i].column));
     json_object_set_new(o, "provenance", provenance);
+    if (!strcmp(store_column_text(q, EXPORT_state), "graded")) return o;
+    json_object_set(o, "machine_score", json_object_get(o, "score"));
+    json_object_set_new(o, "state", text_or_null(q, EXPORT_state));
+    json_object_set_new(o, "score", score_or_null(q));
+    json_object_set_new(o, "decision", text_or_null(q, EXPORT_reason));
     return o;
 }
 
@@ -219,9 +231,7 @@ static json_t *ungraded_json(sqlite3_stmt *q) {
     json_t *o = json_object();
     json_object_set_new(o, "id", text_or_null(q, EXPORT_exercise));
     json_object_set_new(o, "state", text_or_null(q, EXPORT_state));
-    json_object_set_new(
-        o, "score",
-        is_null(q, EXPORT_score) ? json_null() : json_real(sqlite3_column_double(q, EXPORT_score)));
+    json_object_set_new(o, "score", score_or_null(q));
     json_object_set_new(o, "why", text_or_null(q, EXPORT_reason));
     return o;
 }

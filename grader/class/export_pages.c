@@ -1,7 +1,9 @@
 /* export_pages.c — statistics of a class as text, and each student's pages; see export.h. */
 #include "common/file.h"
+#include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/class/class.h"
+#include "grader/class/decision.h"
 #include "grader/class/export.h"
 #include "grader/class/page.h"
 #include "grader/grade/provenance.h"
@@ -66,6 +68,44 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
     return !e->text[0];
 }
 
+/* ---- decisions ---- */
+
+/* Appends a line of the submission; nothing if it is shorter. */
+static void put_source_line(struct store *s, const char *digest, unsigned line, struct buf *out,
+                            struct err *e) {
+    sqlite3_stmt *q = store_query(s, e, "SELECT body FROM source WHERE digest = ?", "t", digest);
+    if (store_step(s, &q, e)) {
+        const char *at = sqlite3_column_blob(q, 0), *end = at + sqlite3_column_bytes(q, 0), *next;
+        for (; at < end && line > 1 && (next = memchr(at, '\n', (size_t)(end - at))); line--)
+            at = next + 1;
+        next = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+        if (line == 1 && at < end)
+            buf_puts(out, "    > "), text_clean(out, at, (size_t)((next ? next : end) - at), 200),
+                buf_puts(out, "\n");
+    }
+    store_finalize(&q);
+}
+
+/* Appends the instructor's decisions about a row of the gradebook, as plain text; nothing if there
+ * are none. */
+static void put_decisions(struct store *s, sqlite3_stmt *row, struct buf *out, struct err *e) {
+    sqlite3_stmt *q = decision_query(s, store_column_text(row, EXPORT_student),
+                                     store_column_text(row, EXPORT_exercise), e);
+    while (store_step(s, &q, e)) {
+        const char *kind = store_column_text(q, 0), *reason = store_column_text(q, 3);
+        unsigned line = (unsigned)sqlite3_column_int(q, 1);
+        struct buf text = {0};
+        buf_printf(&text, "%s %s%s: %s", store_column_text(q, 4),
+                   !strcmp(kind, "comment") ? "comments" : "decides: ",
+                   !strcmp(kind, "comment") ? "" : kind, store_column_text(q, 2));
+        if (*reason) buf_printf(&text, " (%s)", reason);
+        if (line) buf_printf(out, "line %u: ", line);
+        text_clean(out, buf_str(&text), text.size, text.size + 1), buf_puts(out, "\n");
+        if (line) put_source_line(s, store_column_text(row, EXPORT_source_sha256), line, out, e);
+        buf_free(&text);
+    }
+}
+
 /* ---- a student's page ---- */
 
 /* Writes a code fence that is longer than any run of backquotes in the text. */
@@ -79,10 +119,18 @@ static void put_code_fence(FILE *f, const char *text) {
     fputc('\n', f);
 }
 
-static void put_exercise_markdown(FILE *f, sqlite3_stmt *q) {
+static void put_decisions_markdown(FILE *f, const char *decisions) {
+    if (!*decisions) return;
+    fputs("Decided by the instructor:\n\n", f);
+    put_code_fence(f, decisions), fputs(decisions, f), put_code_fence(f, decisions);
+    fputs("\n", f);
+}
+
+static void put_exercise_markdown(FILE *f, sqlite3_stmt *q, const char *decisions) {
     const char *report = store_column_text(q, EXPORT_report),
                *id = store_column_text(q, EXPORT_exercise);
     fprintf(f, "\n## %s\n\n", *id ? id : "No file that could be graded");
+    put_decisions_markdown(f, decisions);
     if (!*store_column_text(q, EXPORT_verdict)) {
         fprintf(f, "Not graded: %s.\n%s", store_column_text(q, EXPORT_state),
                 sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL
@@ -168,7 +216,8 @@ static bool write_report_page(struct feedback_ctx *p, sqlite3_stmt *q, char name
     return ok;
 }
 
-static void put_row_html(struct feedback_ctx *p, sqlite3_stmt *q, const char *page) {
+static void put_row_html(struct feedback_ctx *p, sqlite3_stmt *q, const char *page,
+                         const char *decisions) {
     struct buf *out = &p->html;
     const char *id = store_column_text(q, EXPORT_exercise),
                *verdict = store_column_text(q, EXPORT_verdict);
@@ -180,6 +229,10 @@ static void put_row_html(struct feedback_ctx *p, sqlite3_stmt *q, const char *pa
     else
         buf_printf(out, "</span> %.1f of %.0f</h2>\n", sqlite3_column_double(q, EXPORT_score),
                    sqlite3_column_double(q, EXPORT_max_score));
+    if (*decisions) {
+        buf_puts(out, "<h3>Decided by the instructor</h3>\n<pre>");
+        class_page_put_text(decisions, out), buf_puts(out, "</pre>\n");
+    }
     if (page)
         buf_printf(out, "<p><a href=\"%s\">Report with pictures and annotated source</a></p>\n",
                    page);
@@ -238,9 +291,13 @@ static bool put_row(struct feedback_ctx *p, sqlite3_stmt *q, struct err *e) {
         !finish_student(p, e))
         return false;
     if (!p->student && !begin_student(p, q, e)) return false;
-    put_exercise_markdown(p->markdown.f, q);
-    if (!write_report_page(p, q, name, &has_page, e)) return false;
-    return put_row_html(p, q, has_page ? name : NULL), true;
+    struct buf decisions = {0};
+    put_decisions(p->s, q, &decisions, e);
+    put_exercise_markdown(p->markdown.f, q, buf_str(&decisions));
+    bool ok = write_report_page(p, q, name, &has_page, e);
+    if (ok) put_row_html(p, q, has_page ? name : NULL, buf_str(&decisions));
+    buf_free(&decisions);
+    return ok;
 }
 
 int export_feedback(struct store *s, const char *folder, struct err *e) {

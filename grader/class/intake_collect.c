@@ -292,6 +292,6 @@ bool class_intake(struct store *s, const struct plan *p, const struct exercise *
 long long class_count_unclear(struct store *s, struct err *e) {
     return store_query_int(
         s, e,
-        "SELECT (SELECT count(DISTINCT student) FROM submission WHERE state = 'unclear') +"
+        "SELECT (SELECT count(DISTINCT student) FROM gradebook WHERE state = 'unclear') +"
         " (SELECT count(*) FROM intake WHERE student = '' AND state = 'unclear')");
 }

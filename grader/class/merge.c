@@ -43,6 +43,12 @@ static bool copy_tables(struct store *s, struct err *e) {
         "INSERT OR IGNORE INTO assigned SELECT * FROM other.assigned",
         "INSERT OR IGNORE INTO student SELECT * FROM other.student",
         "INSERT OR IGNORE INTO source SELECT * FROM other.source",
+        "INSERT INTO decision (student, exercise, kind, line, value, reason, author, made_at, "
+        "former) "
+        "SELECT student, exercise, kind, line, value, reason, author, made_at, former FROM "
+        "other.decision EXCEPT SELECT student, exercise, kind, line, value, reason, author, "
+        "made_at, "
+        "former FROM decision ORDER BY made_at",
         "INSERT INTO submission (student, exercise, state, digest, file, why, key) "
         "SELECT student, exercise, state, digest, file, why,"
         " key FROM other.submission WHERE true ON CONFLICT (student, exercise) DO "

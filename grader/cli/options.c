@@ -36,6 +36,9 @@ static const char usage_text[] =
     "  export STORE           write the gradebook again, without grading\n"
     "  stats STORE            show verdicts, scores and the most frequent failures\n"
     "  feedback STORE DIR     write pages for each student, HTML and Markdown\n"
+    "  decide STORE [STUDENT [EXERCISE]]\n"
+    "                         set a score, excuse, extend a deadline, comment; show the history\n"
+    "  forget STORE STUDENT   remove all that the store has of a student\n"
     "  similar STORE|DIR...   find submissions that share passages; --output DIR writes pages\n"
     "  reproduce STORE STUDENT EXERCISE\n"
     "                         grade a submission again and compare the results\n"
@@ -97,6 +100,10 @@ static const char usage_text[] =
     "                         or github; default: each entry's own\n"
     "  --accept-unclear       batch: grade the others although many submissions are unclear\n"
     "  --shard K/N            batch: grade only the K-th of N parts\n"
+    "  --score N, --excused yes, --deadline TIME, --comment TEXT [--line N]\n"
+    "                         decide: what to decide; - withdraws it\n"
+    "  --reason TEXT, --author NAME\n"
+    "                         decide: why, and who decides\n"
     "  --dry-run              intake: report only, store nothing\n"
     "  --diff                 regrade: show what would change, and change nothing\n"
     "\n"
@@ -135,6 +142,13 @@ enum {
     OPT_DRY_RUN,
     OPT_ACCEPT_UNCLEAR,
     OPT_WORKSHEET,
+    OPT_SCORE, /* these four in the order of enum decision_kind */
+    OPT_EXCUSED,
+    OPT_DEADLINE,
+    OPT_COMMENT,
+    OPT_REASON,
+    OPT_AUTHOR,
+    OPT_LINE,
     OPT_COLUMN,
     OPT_SHARD,
     OPT_DIFF,
@@ -170,6 +184,13 @@ static const struct option long_options[] = {
     {"roster", required_argument, NULL, OPT_ROSTER},
     {"layout", required_argument, NULL, OPT_LAYOUT},
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
+    {"score", required_argument, NULL, OPT_SCORE},
+    {"excused", required_argument, NULL, OPT_EXCUSED},
+    {"deadline", required_argument, NULL, OPT_DEADLINE},
+    {"comment", required_argument, NULL, OPT_COMMENT},
+    {"reason", required_argument, NULL, OPT_REASON},
+    {"author", required_argument, NULL, OPT_AUTHOR},
+    {"line", required_argument, NULL, OPT_LINE},
     {"worksheet", required_argument, NULL, OPT_WORKSHEET},
     {"column", required_argument, NULL, OPT_COLUMN},
     {"accept-unclear", no_argument, NULL, OPT_ACCEPT_UNCLEAR},
@@ -210,6 +231,12 @@ static bool parse_number(const char *option, const char *s, unsigned *out, struc
         return err_set(e, ERR_INPUT, "--%s takes a number from 1 to 256, not '%.40s'", option, s);
     *out = (unsigned)v;
     return true;
+}
+
+static bool parse_line(const char *s, unsigned *out, struct err *e) {
+    char rest;
+    return (sscanf(s, "%u%c", out, &rest) == 1 && *out) ||
+           err_set(e, ERR_INPUT, "--line takes the number of a line, not '%.40s'", s);
 }
 
 static bool parse_format(struct options *o, const char *s, struct err *e) {
@@ -285,6 +312,13 @@ static bool apply_option(struct options *o, int option, struct err *e) {
     case OPT_SHARD: return parse_shard(o, optarg, e);
     case OPT_ASSIGNMENT: o->assignment_path = optarg; return true;
     case OPT_DRY_RUN: return o->dry_run = true;
+    case OPT_SCORE:
+    case OPT_EXCUSED:
+    case OPT_DEADLINE:
+    case OPT_COMMENT: o->decisions[option - OPT_SCORE] = optarg; return true;
+    case OPT_REASON: o->reason = optarg; return true;
+    case OPT_AUTHOR: o->author = optarg; return true;
+    case OPT_LINE: return parse_line(optarg, &o->line, e);
     case OPT_WORKSHEET: o->worksheet = optarg; return true;
     case OPT_COLUMN: o->column = optarg; return true;
     case OPT_ACCEPT_UNCLEAR: return o->accept_unclear = true;

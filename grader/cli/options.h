@@ -41,8 +41,11 @@ struct options {
     const char *file, *output, *exercise;
     const char *store, *roster, *assignment_path; /* for a class */
     const char *worksheet, *column;               /* an LMS's file for grades */
-    const char *answers;                          /* for a quiz */
-    const char *listen, *origin;                  /* for serve */
+    const char *decisions[4];                     /* by enum decision_kind; NULL = not given */
+    const char *reason, *author;                  /* of a decision */
+    unsigned line;
+    const char *answers;         /* for a quiz */
+    const char *listen, *origin; /* for serve */
     /* The assignment of --assignment or of the store, once a command has read it; NULL = none. */
     const struct assignment *loaded_assignment;
     bool has_device;

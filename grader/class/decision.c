@@ -1,0 +1,205 @@
+/* decision.c — see decision.h. */
+#include "grader/class/decision.h"
+#include "common/text.h"
+#include "grader/class/assignment.h"
+#include "grader/class/export.h"
+#include "grader/grade/provenance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TEXT_BYTES = 4000 };
+
+static const char *const kind_names[] = {
+#define X(name, text) #name,
+    DECISION_KINDS(X)
+#undef X
+};
+
+static bool has_row(struct store *s, const char *sql, const char *student, const char *exercise,
+                    struct err *e) {
+    sqlite3_stmt *q = store_query(s, e, sql, "tt", student, exercise);
+    bool found = store_step(s, &q, e);
+    store_finalize(&q);
+    return found;
+}
+
+static bool check_subject(struct store *s, const struct decision *d, struct err *e) {
+    if (!has_row(s, "SELECT 1 FROM student WHERE id = ?1 AND ?2 IS NOT NULL", d->student, "", e))
+        return e->text[0] ? false
+                          : err_set(e, ERR_INPUT,
+                                    "%s has no student '%.100s'; `grader export` lists "
+                                    "the ids",
+                                    s->path, d->student);
+    if (d->kind == DECISION_deadline && *d->exercise)
+        return err_set(e, ERR_INPUT, "a deadline is for all exercises of a student; name none");
+    if (d->kind == DECISION_score && !*d->exercise)
+        return err_set(e, ERR_INPUT, "a score is for one exercise; name it behind the student");
+    return !*d->exercise ||
+           has_row(s, "SELECT 1 FROM submission WHERE student = ? AND exercise = ?", d->student,
+                   d->exercise, e) ||
+           (!e->text[0] && err_set(e, ERR_INPUT, "%s has no row of '%.100s' for %s", s->path,
+                                   d->student, d->exercise));
+}
+
+static bool parse_score(const char *value, char out[MAX_TEXT_BYTES], struct err *e) {
+    char *end;
+    double score = strtod(value, &end);
+    snprintf(out, MAX_TEXT_BYTES, "%.2f", score);
+    return (end > value && !*end && score >= 0 && score <= 100) ||
+           err_set(e, ERR_INPUT, "--score takes 0 to 100, or - to withdraw, not '%.40s'", value);
+}
+
+static bool parse_deadline(const char *value, char out[MAX_TEXT_BYTES], struct err *e) {
+    long long seconds;
+    if (!assignment_parse_time(value, &seconds))
+        return err_set(
+            e, ERR_INPUT,
+            "--deadline takes a time like 2026-10-03T23:59:00+02:00, or - to withdraw, not "
+            "'%.60s'",
+            value);
+    assignment_format_time(seconds, out);
+    return true;
+}
+
+/* Writes the value in its stored form; "" withdraws. */
+static bool parse_value(const struct decision *d, char out[MAX_TEXT_BYTES], struct err *e) {
+    out[0] = 0;
+    if (!strcmp(d->value, "-")) return true;
+    if (strlen(d->value) >= MAX_TEXT_BYTES)
+        return err_set(e, ERR_INPUT, "a comment has at most %d bytes", MAX_TEXT_BYTES - 1);
+    if (d->kind == DECISION_score) return parse_score(d->value, out, e);
+    if (d->kind == DECISION_deadline) return parse_deadline(d->value, out, e);
+    snprintf(out, MAX_TEXT_BYTES, "%s", d->value);
+    return true;
+}
+
+/* Appends what counted before the decision. */
+static void put_former(struct store *s, const struct decision *d, struct buf *out, struct err *e) {
+    sqlite3_stmt *q = store_query(
+        s, e,
+        "SELECT value FROM decided WHERE student = ? AND exercise = ? AND kind = ? AND line = ?",
+        "tttl", d->student, d->exercise, kind_names[d->kind], (long long)d->line);
+    if (store_step(s, &q, e)) buf_puts(out, store_column_text(q, 0));
+    store_finalize(&q);
+    if (out->size || d->kind != DECISION_score) return;
+    q = store_query(
+        s, e,
+        "SELECT coalesce(verdict || ', ', '') || CASE WHEN score IS NULL THEN state || "
+        "', no score' ELSE printf('%.2f', score) END FROM gradebook WHERE student = ? AND "
+        "exercise = ?",
+        "tt", d->student, d->exercise);
+    if (store_step(s, &q, e)) buf_puts(out, store_column_text(q, 0));
+    store_finalize(&q);
+}
+
+static bool insert_decision(struct store *s, const struct decision *d, const char *value,
+                            struct err *e) {
+    char date[32];
+    struct buf former = {0};
+    grade_utc_date(date);
+    put_former(s, d, &former, e);
+    bool ok =
+        !e->text[0] &&
+        store_exec(s, e,
+                   "INSERT INTO decision (student, exercise, kind, line, value, reason, author, "
+                   "made_at, former) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                   "tttlttttt", d->student, d->exercise, kind_names[d->kind], (long long)d->line,
+                   value, d->reason, d->author, date, buf_str(&former));
+    buf_free(&former);
+    return ok;
+}
+
+bool decision_add(struct store *s, const struct decision *d, struct err *e) {
+    char value[MAX_TEXT_BYTES];
+    if (!*d->reason && d->kind != DECISION_comment)
+        return err_set(e, ERR_INPUT, "give the reason with --reason; the student's page shows it");
+    if (!*d->author) return err_set(e, ERR_INPUT, "say who decides with --author");
+    if (!check_subject(s, d, e) || !parse_value(d, value, e) || !store_begin(s, e)) return false;
+    return store_commit(s, insert_decision(s, d, value, e), e);
+}
+
+/* ---- the history ---- */
+
+static sqlite3_stmt *query_history(struct store *s, struct err *e) {
+    return store_query(
+        s, e,
+        "SELECT made_at, author, student, exercise, kind, CASE line WHEN 0 THEN '' ELSE "
+        "line END, CASE value WHEN '' THEN '-' ELSE value END, former, reason FROM "
+        "decision ORDER BY n",
+        "");
+}
+
+bool decision_export_csv(struct store *s, FILE *f, struct err *e) {
+    fputs("made_at,author,student,exercise,kind,line,value,former,reason\r\n", f);
+    sqlite3_stmt *q = query_history(s, e);
+    while (store_step(s, &q, e)) {
+        for (int i = 0; i < sqlite3_column_count(q); i++) {
+            struct buf cell = {0};
+            text_clean_name(&cell, store_column_text(q, i));
+            fputs(i ? "," : "", f), export_csv_cell(f, buf_str(&cell));
+            buf_free(&cell);
+        }
+        fputs("\r\n", f);
+    }
+    return !e->text[0];
+}
+
+bool decision_export_text(struct store *s, FILE *f, struct err *e) {
+    sqlite3_stmt *q = query_history(s, e);
+    while (store_step(s, &q, e)) {
+        struct buf line = {0};
+        const char *at_line = store_column_text(q, 5);
+        buf_printf(&line, "%s %s: %s %s %s%s%s = %s; before: %s; reason: %s",
+                   store_column_text(q, 0), store_column_text(q, 1), store_column_text(q, 2),
+                   export_exercise_name(store_column_text(q, 3)), store_column_text(q, 4),
+                   *at_line ? " to line " : "", at_line, store_column_text(q, 6),
+                   store_column_text(q, 7), store_column_text(q, 8));
+        struct buf clean = {0};
+        text_clean_name(&clean, buf_str(&line));
+        fprintf(f, "%s\n", buf_str(&clean));
+        buf_free(&line), buf_free(&clean);
+    }
+    return !e->text[0];
+}
+
+sqlite3_stmt *decision_query(struct store *s, const char *student, const char *exercise,
+                             struct err *e) {
+    return store_query(
+        s, e,
+        "SELECT kind, line, value, reason, author FROM decided WHERE student = ? AND "
+        "exercise IN (?, '') ORDER BY kind, line",
+        "tt", student, exercise);
+}
+
+/* ---- forgetting ---- */
+
+bool decision_forget(struct store *s, const char *student, long long *result_count, struct err *e) {
+    static const char *const statements[] = {
+        "CREATE TEMP TABLE gone AS SELECT digest FROM submission WHERE student = ?1 AND digest IS "
+        "NOT "
+        "NULL EXCEPT SELECT digest FROM submission WHERE student <> ?1",
+        "DELETE FROM submission WHERE student = ?1",
+        "DELETE FROM decision WHERE student = ?1",
+        "DELETE FROM intake WHERE student = ?1 OR (student = '' AND (instr(entry, ?1) OR "
+        "instr(entry, "
+        "(SELECT nullif(name, '') FROM student WHERE id = ?1))))",
+        "DELETE FROM student WHERE id = ?1",
+        "DELETE FROM result WHERE digest IN (SELECT digest FROM gone) AND ?1 <> ''"};
+    if (!has_row(s, "SELECT 1 FROM student WHERE id = ?1 AND ?2 IS NOT NULL", student, "", e))
+        return e->text[0] ? false
+                          : err_set(e, ERR_INPUT,
+                                    "%s has no student '%.100s'; `grader export` lists "
+                                    "the ids",
+                                    s->path, student);
+    bool ok = store_exec(s, e, "PRAGMA secure_delete = ON", "") && store_begin(s, e);
+    if (!ok) return false;
+    for (unsigned i = 0; i < sizeof statements / sizeof *statements && ok; i++)
+        ok = store_exec(s, e, statements[i], "t", student);
+    *result_count = ok ? store_query_int(s, e, "SELECT changes()") : -1;
+    ok = ok &&
+         store_exec(s, e, "DELETE FROM source WHERE digest IN (SELECT digest FROM gone)", "") &&
+         store_exec(s, e, "DROP TABLE gone", "");
+    return store_commit(s, ok, e) && store_exec(s, e, "VACUUM", "") &&
+           store_exec(s, e, "PRAGMA wal_checkpoint(TRUNCATE)", "");
+}

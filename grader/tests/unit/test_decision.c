@@ -1,0 +1,181 @@
+/* test_decision.c — tests what an instructor decides: that it counts in every export, that the
+ * history keeps what was before, and that a forgotten student leaves no byte in the store. The
+ * results are rows that the test inserts. */
+#include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/submissions.h"
+#include "grader/tests/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ann and bob have 40 of 100 in both exercises, and handed in two days late. */
+static void make_store(void) {
+    struct buf rows = {0};
+    submissions_make("decision");
+    for (unsigned i = 0; i < 4; i++) {
+        char path[64], text[64];
+        snprintf(path, sizeof path, "%s/%s.cu", i % 2 ? "bob" : "ann",
+                 i / 2 ? "particles" : "transpose");
+        snprintf(text, sizeof text, "// first\n// second %u\n", i);
+        submissions_write(path, text);
+    }
+    submissions_write_roster("r.csv",
+                             "id,submitted_at\nann,2026-10-03T12:00:00Z\nbob,2026-10-03T12:00:00Z"
+                             "\n");
+    submissions_write_roster("hw.toml",
+                             "name = \"HW\"\nroster = \"r.csv\"\ndeadline = "
+                             "2026-10-01T12:00:00Z\n[late]\npenalty = 10\nmost_days = 5\n"
+                             "[[exercise]]\nname = \"transpose\"\n[[exercise]]\nname = "
+                             "\"particles\"\n");
+    submissions_intake("c --assignment hw.toml --store c.db", 0, &rows);
+    ck_assert_int_eq(
+        shell("cd %s && sqlite3 c.db \"INSERT INTO result (key, exercise, digest, file, seed, "
+              "device, "
+              "grader, nvcc, book, counted, jail, graded_at, seconds, verdict, score, max_score, "
+              "reason, report, json) SELECT student || exercise, exercise, digest, file, 's', "
+              "'h200', "
+              "'g', 'n', 'b', 1, 'j', '2026', 1, 'PART', 40, 100, 'r', 'report', "
+              "'{\\\"score\\\": 40.0}' FROM submission; UPDATE submission SET key = student || "
+              "exercise\"",
+              submissions_folder),
+        0);
+    buf_free(&rows);
+}
+
+static int decide(const char *arguments) {
+    return shell("cd %s && %s/grader decide c.db %s --author 'Dr. Poe' 2>said", submissions_folder,
+                 build_folder(), arguments);
+}
+
+/* Returns the total of a student in percent, as `export --format totals` writes it. */
+static bool total_is(const char *student, const char *percent) {
+    return shell("cd %s && %s/grader export c.db --format totals | grep -q "
+                 "'^\"%s\",\"\",[^,]*,[0-9]*,%s,'",
+                 submissions_folder, build_folder(), student, percent) == 0;
+}
+
+/* 40 % in each, two days late at 10 % each: 32. */
+START_TEST(a_score_replaces_the_machines) {
+    make_store();
+    ck_assert(total_is("ann", "32.00"));
+    ck_assert_int_eq(decide("ann transpose --score 90 --reason 'the goal does not apply'"), 0);
+    ck_assert(total_is("ann", "52.00")); /* (90 + 40) / 2 * 0.8 */
+    ck_assert(total_is("bob", "32.00"));
+    ck_assert_int_eq(
+        shell("cd %s && %s/grader export c.db --format csv | grep -q '^\"ann\",\"02-coalescing"
+              "/transpose\",PART,90.0,100.0,.*\"score by Dr. Poe: the goal does not apply "
+              "(before: PART, 40.00)\".*\"overridden\"'",
+              submissions_folder, build_folder()),
+        0);
+    ck_assert_int_eq(shell("cd %s && %s/grader export c.db --format json >j && grep -q "
+                           "'\"machine_score\": 40.0' j && grep -q '\"score\": 90.0' j",
+                           submissions_folder, build_folder()),
+                     0);
+    ck_assert_int_eq(decide("ann transpose --score - --reason 'a mistake'"), 0);
+    ck_assert(total_is("ann", "32.00"));
+    ck_assert_int_eq(
+        shell("cd %s && %s/grader decide c.db >h && [ $(wc -l <h) = 2 ] && grep -q 'Dr. Poe: "
+              "ann transpose score = 90.00; before: PART, 40.00; reason: the goal' h && grep "
+              "-q 'score = -; before: 90.00; reason: a mistake' h && %s/grader decide c.db "
+              "--format csv | grep -q '\"score\",\"\",\"90.00\",\"PART, 40.00\"'",
+              submissions_folder, build_folder(), build_folder()),
+        0);
+}
+END_TEST
+
+START_TEST(an_extension_and_an_excuse_count) {
+    make_store();
+    ck_assert_int_eq(decide("ann --deadline 2026-10-04T00:00:00+02:00 --reason ill"), 0);
+    ck_assert(total_is("ann", "40.00"));
+    ck_assert(total_is("bob", "32.00"));
+    ck_assert_int_eq(decide("ann transpose --score 80 --reason x"), 0);
+    ck_assert_int_eq(decide("ann particles --excused yes --reason ill"), 0);
+    ck_assert(total_is("ann", "80.00"));
+    ck_assert_int_eq(decide("ann --excused yes --reason 'ill all term'"), 0);
+    ck_assert(total_is("ann", "")); /* no mark, and nothing open */
+    ck_assert_int_eq(decide("ann --excused - --reason back"), 0);
+    ck_assert(total_is("ann", "80.00"));
+}
+END_TEST
+
+START_TEST(decisions_are_on_the_pages) {
+    make_store();
+    ck_assert_int_eq(decide("ann transpose --comment 'see <here>' --line 2"), 0);
+    ck_assert_int_eq(decide("ann transpose --score 70 --reason 'by hand'"), 0);
+    ck_assert_int_eq(
+        shell("cd %s && rm -rf p && %s/grader feedback c.db p >said && grep -q '^line 2: Dr. Poe "
+              "comments: see <here>' p/ann.md && grep -q '^    > // second 0' p/ann.md && grep -q "
+              "'see "
+              "&lt;here&gt;' p/ann.html && grep -q 'decides: score: 70.00 (by hand)' p/ann.md && ! "
+              "grep "
+              "-q Poe p/bob.md",
+              submissions_folder, build_folder()),
+        0);
+}
+END_TEST
+
+START_TEST(wrong_decisions_are_refused) {
+    static const char *const wrong[] = {"nobody transpose --score 9 --reason x",
+                                        "ann transpose --score 101 --reason x",
+                                        "ann transpose --score 9",
+                                        "ann --score 9 --reason x",
+                                        "ann transpose --reason x",
+                                        "ann transpose --score 9 --excused yes --reason x",
+                                        "ann --deadline tomorrow --reason x",
+                                        "ann transpose --score 9 --line 2 --reason x",
+                                        "ann nothing --score 9 --reason x"};
+    make_store();
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_msg(decide(wrong[i]) == 2, "%s", wrong[i]);
+    ck_assert_int_eq(
+        shell("cd %s && [ -z \"$(%s/grader decide c.db)\" ]", submissions_folder, build_folder()),
+        0);
+}
+END_TEST
+
+/* Also the bytes of deleted rows must be gone. */
+START_TEST(a_forgotten_student_leaves_nothing) {
+    make_store();
+    ck_assert_int_eq(decide("ann transpose --comment 'about ann'"), 0);
+    ck_assert_int_eq(
+        shell("cd %s && grep -q 'second 0' c.db* && %s/grader forget c.db ann >said && ! grep "
+              "-qa -e 'second 0' -e 'about ann' -e '\"ann\"' -e 'ann/' c.db* && [ \"$(sqlite3 "
+              "c.db 'SELECT (SELECT group_concat(id) FROM student), (SELECT count(*) FROM "
+              "result), (SELECT count(*) FROM source)')\" = 'bob|2|2' ] && ! %s/grader forget "
+              "c.db ann 2>said",
+              submissions_folder, build_folder(), build_folder()),
+        0);
+}
+END_TEST
+
+/* A copy keeps the result that another student has, too. */
+START_TEST(a_shared_result_stays) {
+    make_store();
+    ck_assert_int_eq(
+        shell(
+            "cd %s && sqlite3 c.db \"UPDATE submission SET digest = (SELECT digest FROM submission "
+            "WHERE student = 'ann' AND exercise LIKE '%%transpose'), key = (SELECT key FROM "
+            "submission "
+            "WHERE student = 'ann' AND exercise LIKE '%%transpose') WHERE student = 'bob' AND "
+            "exercise "
+            "LIKE '%%transpose'\" && %s/grader forget c.db ann >said && [ \"$(sqlite3 c.db "
+            "\"SELECT "
+            "count(*) FROM gradebook WHERE student = 'bob' AND score = 40\")\" = 2 ]",
+            submissions_folder, build_folder()),
+        0);
+}
+END_TEST
+
+UNIT_SUITE(decision) {
+    Suite *s = suite_create("decision");
+    TCase *t = tcase_create("decision");
+    tcase_add_test(t, a_score_replaces_the_machines);
+    tcase_add_test(t, an_extension_and_an_excuse_count);
+    tcase_add_test(t, decisions_are_on_the_pages);
+    tcase_add_test(t, wrong_decisions_are_refused);
+    tcase_add_test(t, a_forgotten_student_leaves_nothing);
+    tcase_add_test(t, a_shared_result_stays);
+    tcase_set_timeout(t, 60);
+    suite_add_tcase(s, t);
+    return s;
+}
