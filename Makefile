@@ -275,7 +275,7 @@ $(suites:%=suite-%): suite-%: $(tests)
 	$(Q)$(PATIENT) CK_EXCLUDE_TAGS=long CK_RUN_SUITE=$* $(B)/tests/unit >$(B)/tests/suite-$*.log 2>&1; status=$$?; \
 	  [ $$status = 0 ] || cat $(B)/tests/suite-$*.log; sed -n 's/^1.*Checks/$*: Checks/p; /skipped/p' $(B)/tests/suite-$*.log; exit $$status
 # Runs the longer tests: whole programs, the book graded with different numbers of threads, every
-# version, mutant and cheat of the book.
+# version, mutant and exploit of the book.
 check-long: $(tests)
 	$(Q)$(PATIENT) CK_INCLUDE_TAGS=long $(B)/tests/unit
 	$(Q)$(B)/grader verify

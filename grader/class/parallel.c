@@ -42,7 +42,7 @@ static _Noreturn void run_child(int fd, unsigned slot, const struct parallel_ops
 static bool start_worker(struct worker *worker, unsigned slot, const struct parallel_ops *p,
                          struct err *e) {
     pid_t parent = getpid();
-    worker->result_fd = memfd_create("answer", MFD_CLOEXEC);
+    worker->result_fd = memfd_create("result", MFD_CLOEXEC);
     fflush(NULL);
     pid_t pid = worker->result_fd >= 0 ? fork() : -1;
     if (pid == 0) run_child(worker->result_fd, slot, p, parent);

@@ -29,7 +29,7 @@ static bool add_times(const struct exercise *ex, const struct grade_options *go,
     if (!speed_reference_times(ex, go, is_baseline, times)) return true;
     if (!speed_reference_key(ex, is_baseline, key, e)) return false;
     buf_printf(out, "times %s %s %s %s %a %a\n", book_id(ex), go->device->name,
-               is_baseline ? "naive" : "answer", key, times[0], times[1]);
+               is_baseline ? "naive" : "solution", key, times[0], times[1]);
     return true;
 }
 

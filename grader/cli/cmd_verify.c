@@ -112,7 +112,7 @@ static void write_summary(struct verification *c, struct buf *out) {
     for (unsigned i = 0; c->list[i]; i++)
         if (strlen(book_id(c->list[i])) > width) width = (unsigned)strlen(book_id(c->list[i]));
     buf_printf(out, "%-*s  %-10s  %-10s  %9s  %5s  %s  %s\n", (int)width, "exercise", "starter",
-               "solution", "speedup", "steps", "mutants killed", "cheats detected");
+               "solution", "speedup", "steps", "mutants killed", "exploits detected");
     for (unsigned i = 0; c->list[i]; i++) put_summary_row(c, i, width, out);
     buf_puts(out, "(speedup: model solution over baseline, modelled)\n");
     if (c->o->verbose) write_scores(c, width, out);

@@ -1,4 +1,4 @@
-/* hardcoded_sizes.c — a version that cheats with the sizes of the listed cases: it is the model
+/* hardcoded_sizes.c — an exploit that knows the sizes of the listed cases: it is the model
  * solution there and does nothing at other sizes. `grader verify` checks that drawn cases detect it
  * (path_evasion.h). */
 #include "grader/book/book.h"

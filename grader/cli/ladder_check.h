@@ -7,6 +7,6 @@
 
 /* Returns true if the ladder's table has a column for `step` and each of its values equals `c`'s
  * counter of that key. Otherwise it appends a line to `problems` for each difference. The table's
- * head is "| counter | STEP | … | answer |", its rows are "| `key` | value | … |". */
+ * head is "| counter | STEP | … | solution |", its rows are "| `key` | value | … |". */
 bool ladder_counters_agree(const char *ladder, const char *step, const struct sim_counters *c,
                            struct buf *problems);

@@ -17,7 +17,7 @@
 static const struct {
     const char *name, *counter, *macro;
 } evasions[] = {
-#define EVASION(id, name, counter, text) {"cheat-" name, counter, "PATH_EVASION_" #id},
+#define EVASION(id, name, counter, text) {"exploit-" name, counter, "PATH_EVASION_" #id},
 #include "grader/cli/path_evasions.def"
 #undef EVASION
 };
@@ -173,13 +173,13 @@ bool path_evasion_source(const struct exercise *ex, enum path_evasion evasion,
         evasion == PATH_EVASION_SHARED; /* a cell can't tell the technique case from others */
     if (keeps_original) {
         hoist_includes(buf_str(baseline), out);
-        buf_printf(out, "#define %s honest_entry\nnamespace honest {\n%s\n}\n#undef %s\n", entry,
-                   buf_str(baseline), entry);
+        buf_printf(out, "#define %s original_entry\nnamespace original {\n%s\n}\n#undef %s\n",
+                   entry, buf_str(baseline), entry);
     }
-    buf_printf(out, "#define %s cheating_entry\n#line 1\n", entry);
+    buf_printf(out, "#define %s rewritten_entry\n#line 1\n", entry);
     *applies = rewrite_accesses(buf_str(baseline), evasion, out) > 0;
     buf_printf(out, "\n#undef %s\n#undef __restrict__\n#undef reinterpret_cast\n", entry);
-    buf_puts(out, "template <class... P, class... A> static void cheat_call(void (*f)(P...), A... "
+    buf_puts(out, "template <class... P, class... A> static void call_entry(void (*f)(P...), A... "
                   "a) { f((P)a...); }\n");
     buf_printf(out, "extern \"C\" void %s(", entry);
     entry_put_arguments(ex, true, out);
@@ -190,10 +190,11 @@ bool path_evasion_source(const struct exercise *ex, enum path_evasion evasion,
     exclude_small_buffers(ex, out);
     emit_constant_copies(ex, out);
     for (unsigned emit_original = keeps_original; emit_original < 2; emit_original--) {
-        buf_puts(out,
-                 emit_original
-                     ? "    if (!path_evasion::is_enabled) return cheat_call(honest::honest_entry, "
-                     : "    cheat_call(cheating_entry, ");
+        buf_puts(
+            out,
+            emit_original
+                ? "    if (!path_evasion::is_enabled) return call_entry(original::original_entry, "
+                : "    call_entry(rewritten_entry, ");
         entry_put_arguments(ex, false, out);
         buf_puts(out, ");\n");
     }

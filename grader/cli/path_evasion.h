@@ -1,7 +1,7 @@
-/* path_evasion.h — makes versions of an exercise that cheat: the baseline with its memory traffic
- * on another path, which a student could write to lower the counter of one path without moving less
- * data; and a version with hardcoded sizes. `grader verify` requires that the former reaches no
- * goal, and that drawn cases detect the latter. */
+/* path_evasion.h — makes the exploits of an exercise (docs/glossary.md): the baseline with its
+ * memory traffic on another path, which a student could write to lower the counter of one path
+ * without moving less data; and a version with hardcoded sizes. `grader verify` requires that the
+ * former reaches no goal, and that drawn cases detect the latter. */
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
@@ -14,7 +14,7 @@ enum path_evasion {
 #undef EVASION
     PATH_EVASION_COUNT
 };
-const char *path_evasion_name(enum path_evasion evasion);    /* "cheat-atomic" */
+const char *path_evasion_name(enum path_evasion evasion);    /* "exploit-atomic" */
 const char *path_evasion_counter(enum path_evasion evasion); /* above 0 if the path was used */
 /* Returns why the rewriting can't use this path in that exercise; NULL if it can. */
 const char *path_evasion_exemption(enum path_evasion evasion, const char *exercise);

@@ -13,7 +13,7 @@ static bool has_lines(const struct exercise *ex, const char *device, bool is_bas
                       char key[BASELINE_KEY_SIZE], double times[2]) {
     struct err e = {0};
     return speed_reference_key(ex, is_baseline, key, &e) &&
-           baseline_data_times(book_id(ex), device, is_baseline ? "naive" : "answer", key, times,
+           baseline_data_times(book_id(ex), device, is_baseline ? "naive" : "solution", key, times,
                                &e);
 }
 

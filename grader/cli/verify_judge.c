@@ -53,7 +53,7 @@ static bool judge_mutant(struct verification *c, const struct exercise *ex,
                                      s->label),
                false;
     const char *expectation = text + sizeof prefix - 1;
-    if (text_starts_with(s->label, "cheat-") &&
+    if (text_starts_with(s->label, "exploit-") &&
         exceeds_baseline_technique(&s->result)) /* evasions written by hand: path_evasions.def */
         return verify_report_problem(c, ex, "mutant %s: gets %.1f of %.0f technique points",
                                      s->label, s->result.earned.technique,

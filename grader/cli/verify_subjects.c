@@ -158,7 +158,7 @@ static void add_hardcoded_sizes(struct verification *c, unsigned exercise_index)
         if (c->exercise_of[i] == exercise_index && c->subjects[i].role == SOLUTION)
             hardcoded_sizes_source(ex, &c->subjects[i].source, &text);
     if (text.size && problem_drawn_case_count(ex))
-        *add_subject(c, exercise_index, HARDCODED_SIZES, "cheat-sizes", "solution.cu") = text;
+        *add_subject(c, exercise_index, HARDCODED_SIZES, "exploit-sizes", "solution.cu") = text;
     else buf_free(&text);
 }
 
@@ -236,7 +236,7 @@ void verify_collect_subjects(struct verification *c, unsigned exercise_index) {
     if (!has_baseline)
         verify_report_problem(c, ex, "its baseline '%s' is not a step of the ladder", ex->baseline);
     book_free_list(steps);
-    add_file(c, exercise_index, SOLUTION, "answer", book_solution_file(ex, NULL));
+    add_file(c, exercise_index, SOLUTION, "solution", book_solution_file(ex, NULL));
     add_mutants_and_alternatives(c, exercise_index);
     if (c->o->quick) return;
     add_practice(c, exercise_index);

@@ -8,7 +8,7 @@
  *   warpbook-figures 2
  *   nvcc 13.0.88
  *   simulator DIGEST
- *   times 02-coalescing/transpose h200 answer KEY TIMED COUNTED
+ *   times 02-coalescing/transpose h200 solution KEY TIMED COUNTED
  *   times 02-coalescing/transpose h200 naive KEY TIMED COUNTED
  *   limit 02-coalescing/transpose KEY TEST VALUE LIMIT METRIC
  *   end SHA256

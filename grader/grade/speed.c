@@ -125,11 +125,11 @@ static bool solution_times(struct grading_ctx *g, struct model_times *t) {
     struct buf source = {0};
     struct err e = {0};
     char name[128];
-    if (!book_has_solutions()) return recorded_times(g, "answer", NULL, t);
+    if (!book_has_solutions()) return recorded_times(g, "solution", NULL, t);
     const char *path = book_solution_file(g->ex, NULL);
     grade_safe_file_name(g->ex, path, name, sizeof name);
     bool ok = file_read(path, SOURCE_LIMIT, &source, &e) &&
-              reference_times(g, "answer", name, &source, t);
+              reference_times(g, "solution", name, &source, t);
     buf_free(&source);
     return ok;
 }

@@ -133,7 +133,7 @@ static void add_ladder_file(const struct exercise *ex, const char *step, const s
     const char *path = book_solution_file(ex, step);
     grade_safe_file_name(ex, path, file, sizeof file);
     if (file_read(path, SOURCE_LIMIT, &source, &e))
-        add_version(ex, step ? step : "answer", file, &source, d, workers, list, n, errors);
+        add_version(ex, step ? step : "solution", file, &source, d, workers, list, n, errors);
     else buf_printf(errors, "%s\n", e.text);
     buf_free(&source);
 }

@@ -5,7 +5,7 @@
 #include "grader/grade/result.h"
 
 struct version {
-    char name[64];         /* "naive" (the baseline), "2-tile", "answer" (the model solution) */
+    char name[64];         /* "naive" (the baseline), "2-tile", "solution" (the model solution) */
     struct result result;  /* only lines, accesses and times */
     double us, counted_us; /* modelled, at the timed and at the technique size; 0 = unknown */
 };

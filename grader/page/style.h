@@ -24,7 +24,8 @@
     "text.small{font-size:8px;fill:var(--dim)}"                                                    \
     ".axis{stroke:var(--rule)}.roof,.line{stroke:var(--ink);stroke-width:2;fill:none}.naive{fill:" \
     "var(--a)}"                                                                                    \
-    ".yours{fill:var(--b)}.answer{fill:var(--c)}.step{fill:none;stroke:var(--d);stroke-width:1.5}" \
+    ".yours{fill:var(--b)}.solution{fill:var(--c)}.step{fill:none;stroke:var(--d);stroke-width:1." \
+    "5}"                                                                                           \
     ".lane{fill:var(--b)}.used{fill:var(--b)}.again{fill:var(--p2)}.box{fill:none;stroke:var(--a)" \
     "}"                                                                                            \
     ".thread{stroke:var(--b);stroke-opacity:.35;fill:none}.bank{fill:var(--tint);stroke:var(--"    \

@@ -34,18 +34,20 @@ static unsigned list_shown_versions(const struct result *r, const struct report_
     if (!modelled && p->baseline_us > 0)
         out[n++] = (struct shown_version){"naive", NULL, p->baseline_us};
     if (!modelled && p->solution_us > 0)
-        out[n++] = (struct shown_version){"answer", NULL, p->solution_us};
+        out[n++] = (struct shown_version){"solution", NULL, p->solution_us};
     if (p->valid && p->student_us > 0) out[n++] = (struct shown_version){"yours", r, p->student_us};
     return n;
 }
 
 /* Returns the name of a version as pages show it. */
 static const char *label_of(const char *name) {
-    return !strcmp(name, "naive") ? "baseline" : !strcmp(name, "answer") ? "model solution" : name;
+    return !strcmp(name, "naive")      ? "baseline"
+           : !strcmp(name, "solution") ? "model solution"
+                                       : name;
 }
 
 static const char *css_class_of(const char *name) {
-    bool is_named = !strcmp(name, "naive") || !strcmp(name, "yours") || !strcmp(name, "answer");
+    bool is_named = !strcmp(name, "naive") || !strcmp(name, "yours") || !strcmp(name, "solution");
     return is_named ? name : "step";
 }
 
@@ -267,7 +269,7 @@ static void write_student_figures(const struct result *r, const struct access_ca
 static void write_comparison(const struct result *r, const struct report_context *b,
                              const struct access_category *k, struct buf *out) {
     const struct version *baseline = version_find(b->versions, b->nversions, "naive"),
-                         *solution = version_find(b->versions, b->nversions, "answer");
+                         *solution = version_find(b->versions, b->nversions, "solution");
     bool has_own_access = worst_access(r, k, NULL);
     if (!has_own_access && !(baseline && worst_access(&baseline->result, k, NULL)) &&
         !(solution && worst_access(&solution->result, k, NULL)))
@@ -280,7 +282,7 @@ static void write_comparison(const struct result *r, const struct report_context
                      out);
     write_student_figures(r, k, out);
     if (solution)
-        write_figure(&solution->result, label_of("answer"),
+        write_figure(&solution->result, label_of("solution"),
                      worst_access(&solution->result, k, NULL), out);
     buf_puts(out, "</div>\n");
 }

@@ -1,4 +1,4 @@
-// intensity: the model answer. Operations and compulsory bytes are formulas in n and steps; the device
+// intensity: the model solution. Operations and compulsory bytes are formulas in n and steps; the device
 // decides the bound.
 
 struct answers {

@@ -1,4 +1,4 @@
-// accumulate: the model answer. The sum is a local variable, so no alias can force it into memory;
+// accumulate: the model solution. The sum is a local variable, so no alias can force it into memory;
 // __restrict__ on top lets the loads of A and B go ahead of each other and through the read-only path.
 
 __global__ void accumulate_kernel(int *__restrict__ c, const int *__restrict__ a, const int *__restrict__ b,

@@ -1,4 +1,4 @@
-// alias_trap: the model answer. No store stands in the loop, so eight samples are loaded before the first of them
+// alias_trap: the model solution. No store stands in the loop, so eight samples are loaded before the first of them
 // is used. The one overlap that the contract allows is looked for: where the sample is the level, the register
 // has its value, and what was loaded from there is not used.
 

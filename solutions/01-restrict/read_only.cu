@@ -1,4 +1,4 @@
-// read_only: the model answer. Nothing that is stored can be what is loaded, and the parameter list says so:
+// read_only: the model solution. Nothing that is stored can be what is loaded, and the parameter list says so:
 // re and im are loaded once a number, the rotation once a thread, all through the read-only path.
 
 __global__ void rotate(float *__restrict__ out_re, float *__restrict__ out_im, const float *__restrict__ re,

@@ -1,4 +1,4 @@
-// gemm_mapping: the model answer. x runs along the rows of B and C; all lanes of a warp share one element of
+// gemm_mapping: the model solution. x runs along the rows of B and C; all lanes of a warp share one element of
 // A.
 
 __global__ void gemm_kernel(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b,

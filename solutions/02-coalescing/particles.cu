@@ -1,4 +1,4 @@
-// particles: the model answer. The members that move are taken out of the structures once, 16 bytes at a
+// particles: the model solution. The members that move are taken out of the structures once, 16 bytes at a
 // time; all steps work on arrays; what changed is put back once. Old and new positions lie in arrays of their own,
 // so that velocities and positions can be done in one kernel: no neighbour reads what has moved already.
 

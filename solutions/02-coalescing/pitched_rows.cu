@@ -1,4 +1,4 @@
-// pitched_rows: the model answer. Between the first step and the last, rows lie in temporaries whose pitch is
+// pitched_rows: the model solution. Between the first step and the last, rows lie in temporaries whose pitch is
 // a multiple of 128 bytes; the kernel converts on its way, since it knows the pitch of what it reads and of
 // what it writes.
 

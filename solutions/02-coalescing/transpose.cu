@@ -1,4 +1,4 @@
-// transpose: the model answer. A tile of 32 x 32 goes through shared memory: read along rows of `in`, written
+// transpose: the model solution. A tile of 32 x 32 goes through shared memory: read along rows of `in`, written
 // along rows of `out`. The 33rd column shifts each row by one bank, so that a column of the tile lies in 32
 // banks.
 

@@ -1,4 +1,4 @@
-// vector_loads: the model answer. Single elements up to the first 16-byte boundary, vectors, single elements
+// vector_loads: the model solution. Single elements up to the first 16-byte boundary, vectors, single elements
 // at the end.
 
 __global__ void scale(float *__restrict__ out, const float *__restrict__ in, float factor, int head,

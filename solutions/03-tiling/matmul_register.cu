@@ -1,4 +1,4 @@
-// matmul_register: the model answer. A block owns 128 x 64 elements of C, a thread 8 x 8 of them in registers.
+// matmul_register: the model solution. A block owns 128 x 64 elements of C, a thread 8 x 8 of them in registers.
 // Tiles 8 deep are fetched four floats a lane; the tile of A is turned round on its way, so that a step of k
 // reads vectors of both. The next tiles are on their way, in registers, while the present ones are multiplied.
 

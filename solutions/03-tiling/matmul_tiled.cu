@@ -1,4 +1,4 @@
-// matmul_tiled: the model answer. Squares of 32 x 32 of A and B in shared memory; each element that is loaded
+// matmul_tiled: the model solution. Squares of 32 x 32 of A and B in shared memory; each element that is loaded
 // serves 32 threads. Outside the matrices the squares are filled with zeros.
 
 constexpr int TILE = 32;

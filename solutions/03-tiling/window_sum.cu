@@ -1,4 +1,4 @@
-// window_sum: the model answer. A block loads 1024 elements and one at either side, four windows a thread, so
+// window_sum: the model solution. A block loads 1024 elements and one at either side, four windows a thread, so
 // that a thread has four loads under way before the barrier. Outside the array lies 0.
 
 constexpr int THREADS = 256, EACH = 4, TILE = THREADS * EACH; // tune: EACH 1 2 4 8

@@ -1,4 +1,4 @@
-// reduce_addressing: the model answer. Four elements a thread, added up before they see shared memory; then a tree
+// reduce_addressing: the model solution. Four elements a thread, added up before they see shared memory; then a tree
 // in which the far half is added to the near half: the threads that work are the first ones, and what they read and
 // write lies side by side. A block has four groups.
 

@@ -1,4 +1,4 @@
-// swizzle: the model answer. Element [x][y] lies at place x ^ y of row x: for a fixed x all y, and for a
+// swizzle: the model solution. Element [x][y] lies at place x ^ y of row x: for a fixed x all y, and for a
 // fixed y all x, go to different banks. No word is wasted.
 
 constexpr int TILE = 32, ROWS_AT_ONCE = 8; // tune: ROWS_AT_ONCE 2 4 8 16 32

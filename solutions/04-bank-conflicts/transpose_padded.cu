@@ -1,4 +1,4 @@
-// transpose_padded: the model answer. Rows of 33 words: element [x][y] is word 33x + y, in bank (x + y) mod
+// transpose_padded: the model solution. Rows of 33 words: element [x][y] is word 33x + y, in bank (x + y) mod
 // 32, which differs along rows and along columns.
 
 constexpr int TILE = 32, ROWS_AT_ONCE = 8; // tune: ROWS_AT_ONCE 2 4 8 16 32

@@ -1,4 +1,4 @@
-// wide_types: the model answer. Whole pixels as 128-bit words, served eight lanes at a time; the rows are 33
+// wide_types: the model solution. Whole pixels as 128-bit words, served eight lanes at a time; the rows are 33
 // pixels long, so that eight pixels of a column lie in eight different groups of four banks.
 
 constexpr int TILE = 32, ROWS_AT_ONCE = 8; // tune: ROWS_AT_ONCE 2 4 8 16 32

@@ -1,4 +1,4 @@
-// count_equal: the model answer. Each thread counts vectors of four elements in a register, a warp adds up by
+// count_equal: the model solution. Each thread counts vectors of four elements in a register, a warp adds up by
 // shuffles, a block through one shared word a warp, and comes to global memory once.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs

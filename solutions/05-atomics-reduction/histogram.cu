@@ -1,4 +1,4 @@
-// histogram: the model answer. A copy of the 256 bins for each lane of a warp, the copies of a bin side by
+// histogram: the model solution. A copy of the 256 bins for each lane of a warp, the copies of a bin side by
 // side: lane l counts in bank l, so no two lanes of a warp ever want the same bank, whatever the data are. A
 // thread takes 16 bytes at once. 256 atomics in global memory a block.
 

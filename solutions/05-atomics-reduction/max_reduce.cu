@@ -1,4 +1,4 @@
-// max_reduce: the model answer. Minus infinity is what nothing contributes. Registers, shuffles, a shared
+// max_reduce: the model solution. Minus infinity is what nothing contributes. Registers, shuffles, a shared
 // word a warp, and one atomic a block, on the float's bits as an integer: those are ordered as the floats
 // are, the negative ones in reverse.
 

@@ -1,4 +1,4 @@
-// sum_reduce: the model answer. Registers first, then shuffles. Many rows, or short ones: a warp a row, which
+// sum_reduce: the model solution. Registers first, then shuffles. Many rows, or short ones: a warp a row, which
 // needs nothing else. Few long rows: a block a row, so that the device is filled; its warps meet in one
 // shared word each, and the first warp does the same again.
 

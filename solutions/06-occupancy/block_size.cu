@@ -1,4 +1,4 @@
-// block_size: the model answer. The runtime is asked, for each size of block, how many fit on an SM; the one
+// block_size: the model solution. The runtime is asked, for each size of block, how many fit on an SM; the one
 // with the most warps is taken, so that the choice is right on every device. And each warp has four loads
 // under way: the samples of four moments are read before any of the four is written, which the compiler may
 // not do by itself since out may be in.

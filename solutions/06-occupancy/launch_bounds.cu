@@ -1,4 +1,4 @@
-// launch_bounds: the model answer. Two blocks of 512 on an SM: at most 64 registers a thread. 48 sums and what
+// launch_bounds: the model solution. Two blocks of 512 on an SM: at most 64 registers a thread. 48 sums and what
 // goes with them fit, nothing is spilled, and half of the SM is filled.
 
 constexpr int FILTERS = 48, THREADS = 512; // tune: THREADS 128 256 512

@@ -1,4 +1,4 @@
-// local_array: the model answer. A network of thirteen fixed pairs brings the middle one of seven values to
+// local_array: the model solution. A network of thirteen fixed pairs brings the middle one of seven values to
 // its place; all indices are known to the compiler, so the values are registers, and there is no branch on the
 // data. A thread makes four neighbouring results of twelve values, which are three vectors; only at the ends of
 // the array is there a test of where a window ends.

@@ -1,4 +1,4 @@
-// shared_budget: the model answer. As many blocks as the device holds fetch the table into shared memory,
+// shared_budget: the model solution. As many blocks as the device holds fetch the table into shared memory,
 // each with 1024 threads, and go through the look-ups with a grid-stride loop. A table that does not fit is
 // read from global memory.
 

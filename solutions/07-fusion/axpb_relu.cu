@@ -1,4 +1,4 @@
-// axpb_relu: the model answer. One load, three operations in a register, one store; four elements a thread,
+// axpb_relu: the model solution. One load, three operations in a register, one store; four elements a thread,
 // so that enough bytes are under way. No __restrict__: out may be x, and each thread reads its elements
 // before it writes them, so none is needed.
 

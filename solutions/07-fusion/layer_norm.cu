@@ -1,4 +1,4 @@
-// layer_norm: the model answer. A block reads its row of x and residual once and keeps h in shared memory;
+// layer_norm: the model solution. A block reads its row of x and residual once and keeps h in shared memory;
 // mean and variance are two sums over what is kept, so that nothing large is subtracted. Rows that do not fit
 // are read again.
 

@@ -1,4 +1,4 @@
-// scale_add: the model answer. The scaled value never leaves its register; four elements a thread, so that
+// scale_add: the model solution. The scaled value never leaves its register; four elements a thread, so that
 // enough bytes are under way.
 
 __global__ void scale_add_kernel(float *__restrict__ out, const float *__restrict__ x,

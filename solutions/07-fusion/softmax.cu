@@ -1,4 +1,4 @@
-// softmax: the model answer. A row that fits stays in shared memory from its only read to the result: the
+// softmax: the model solution. A row that fits stays in shared memory from its only read to the result: the
 // maximum while it is read, then each exponential once, kept in its element's place. A longer row is read
 // twice: once for maximum and sum together (online), once for the result.
 

@@ -1,4 +1,4 @@
-// convolution: the model answer. The filter in constant memory, where all lanes read one tap at a time; the
+// convolution: the model solution. The filter in constant memory, where all lanes read one tap at a time; the
 // input through a shared tile with a halo. A thread makes two groups of four neighbouring results, half a tile
 // apart: a tap that was fetched serves eight products, a vector from the tile sixteen, and neighbouring lanes
 // store neighbouring vectors.

@@ -1,4 +1,4 @@
-// sgemm: the model answer. A block owns 128 x 128 elements of C, each of its 4 warps 64 x 64, each thread 8 x
+// sgemm: the model solution. A block owns 128 x 128 elements of C, each of its 4 warps 64 x 64, each thread 8 x
 // 16 in registers. Pieces of 16 steps of k lie in shared memory twice: while one buffer is multiplied, the next
 // piece is on its way into the other: B by asynchronous copies, A, which is turned, through registers. One
 // barrier a piece. Matrices of whole tiles have a kernel without a test for the border.

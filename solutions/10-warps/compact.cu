@@ -1,4 +1,4 @@
-// compact: the model answer. Each warp has a stretch of `in` of its own, and knows before it starts where in `out` the
+// compact: the model solution. Each warp has a stretch of `in` of its own, and knows before it starts where in `out` the
 // stretch's elements go. Then it needs no other warp: a vote tells each lane how many lanes before it keep theirs.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs

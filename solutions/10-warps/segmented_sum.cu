@@ -1,4 +1,4 @@
-// segmented_sum: the model answer. A vote tells where segments begin, and lanes add up to the end of their own by shuffles. A
+// segmented_sum: the model solution. A vote tells where segments begin, and lanes add up to the end of their own by shuffles. A
 // warp has four times 32 elements side by side; what is still open at the end of 32 is carried on.
 
 constexpr int THREADS = 256, AHEAD = 4, STRETCH = 32 * AHEAD; // elements of a warp

@@ -1,4 +1,4 @@
-// warp_aggregate: the model answer. A match tells each lane which others have its key; these add up, and the first of them goes
+// warp_aggregate: the model solution. A match tells each lane which others have its key; these add up, and the first of them goes
 // to memory for all. Each lane loads four elements before the first match.
 
 constexpr int THREADS = 256, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs

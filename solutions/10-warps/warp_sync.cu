@@ -1,4 +1,4 @@
-// warp_sync: the model answer. Keys stay in registers, and a shuffle waits for the lanes of its mask by itself: there is no barrier
+// warp_sync: the model solution. Keys stay in registers, and a shuffle waits for the lanes of its mask by itself: there is no barrier
 // to be forgotten. A warp sorts two groups at a time, so that one's shuffles fill the time in which the other's are under way.
 
 constexpr int THREADS = 256, AT_ONCE = 2; // groups of a warp

@@ -1,4 +1,4 @@
-// inclusive_scan: the model answer. Each warp has a stretch of `in`, and knows before it starts what lies before it. A lane adds
+// inclusive_scan: the model solution. Each warp has a stretch of `in`, and knows before it starts what lies before it. A lane adds
 // up four neighbours by itself, and asks the others once for the four.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs

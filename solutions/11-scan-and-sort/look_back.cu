@@ -1,4 +1,4 @@
-// look_back: the model answer. One pass: a tile says what it has before it knows what lies before it, and a warp looks at 32 tiles at a
+// look_back: the model solution. One pass: a tile says what it has before it knows what lies before it, and a warp looks at 32 tiles at a
 // time, back to the nearest that knows.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, QUADS = 4, TILE = THREADS * QUADS * 4; // a lane has four times four elements

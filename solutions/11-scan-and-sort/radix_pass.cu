@@ -1,4 +1,4 @@
-// radix_pass: the model answer. A warp ranks 256 keys, 32 at a time, in registers alone: lane d counts digit d, by votes. 2048 keys
+// radix_pass: the model solution. A warp ranks 256 keys, 32 at a time, in registers alone: lane d counts digit d, by votes. 2048 keys
 // are put into order in shared memory, and leave in stretches of 128 neighbours.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs

@@ -1,4 +1,4 @@
-// run_length: the model answer. Where a run begins, the one before it ends. Each warp has a stretch of `in`, and knows before it
+// run_length: the model solution. Where a run begins, the one before it ends. Each warp has a stretch of `in`, and knows before it
 // starts how many runs begin before the stretch, and where the last of them does: a scan of sums and one of maxima.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs

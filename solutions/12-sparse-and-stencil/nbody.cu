@@ -1,4 +1,4 @@
-// nbody: the model answer. The others are shared out, too: a block has 128 bodies and what 256 others do to them, and adds that to the sums in
+// nbody: the model solution. The others are shared out, too: a block has 128 bodies and what 256 others do to them, and adds that to the sums in
 // memory. The others are in shared memory, and a pair takes 14 instructions.
 
 constexpr int THREADS = 128, OTHERS = 256;

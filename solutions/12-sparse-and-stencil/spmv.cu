@@ -1,4 +1,4 @@
-// spmv: the model answer. Each warp has as many elements as any other, wherever rows begin. It puts products into shared memory of its own,
+// spmv: the model solution. Each warp has as many elements as any other, wherever rows begin. It puts products into shared memory of its own,
 // side by side, and adds them up there: short rows by a lane, long ones by all lanes. The next elements are on their way meanwhile.
 
 constexpr int THREADS = 128, WARPS = THREADS / 32;

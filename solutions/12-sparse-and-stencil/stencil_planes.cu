@@ -1,4 +1,4 @@
-// stencil_planes: the model answer. A block walks along z, with a plane in shared memory and the column in registers. A thread has four
+// stencil_planes: the model solution. A block walks along z, with a plane in shared memory and the column in registers. A thread has four
 // neighbours of a row, so that a load, a store and an access to shared memory serve all four; and what the next plane needs is under way while
 // this one is computed. Every other stretch of planes is walked backwards, so that two neighbours read what both need at about the same time.
 

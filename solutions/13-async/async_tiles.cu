@@ -1,4 +1,4 @@
-// async_tiles: the model answer. Three tiles in shared memory, of which two are being filled by asynchronous copies while a block works on
+// async_tiles: the model solution. Three tiles in shared memory, of which two are being filled by asynchronous copies while a block works on
 // the third. So there is a tile under way even in the moment in which one is waited for.
 
 #include <climits>

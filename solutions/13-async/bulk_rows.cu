@@ -1,4 +1,4 @@
-// bulk_rows: the model answer. A block of one thread brings a row, 16 KB at a time: it asks for a bulk copy into shared memory, waits for the phase of
+// bulk_rows: the model solution. A block of one thread brings a row, 16 KB at a time: it asks for a bulk copy into shared memory, waits for the phase of
 // its mbarrier, and asks for a bulk copy out. No number passes a register. Thirteen such blocks fit on an SM: while one waits, others have copies under way.
 
 constexpr unsigned PIECE = 16384; // bytes of a row at a time

@@ -1,4 +1,4 @@
-// stages: the model answer. A ring of eight tiles: seven layers are under way while one is worked on. The four warps of a block have
+// stages: the model solution. A ring of eight tiles: seven layers are under way while one is worked on. The four warps of a block have
 // eight rows of a tile each, which they copy for themselves, so that a warp waits for its own copies only.
 
 #include <climits>

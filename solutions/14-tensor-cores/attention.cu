@@ -1,4 +1,4 @@
-// attention: the model answer. A block has 64 queries of a head, a warp 16 of them, and goes over the keys in tiles of 64. Scores are
+// attention: the model solution. A block has 64 queries of a head, a warp 16 of them, and goes over the keys in tiles of 64. Scores are
 // sums of mma.sync, in registers, where they become weights; and what a lane holds of the weights is what the second product
 // wants of its left matrix, as it lies. Each tile may bring a new maximum: what was added up before is then scaled down.
 

@@ -1,4 +1,4 @@
-// half_sums: the model answer. Sixteen bytes for each lane at a time; halves become floats before anything is added. A block a row, so
+// half_sums: the model solution. Sixteen bytes for each lane at a time; halves become floats before anything is added. A block a row, so
 // that eight warps read side by side, and the loads say that nobody will read this again (__ldcs).
 
 #include <cuda_fp16.h>

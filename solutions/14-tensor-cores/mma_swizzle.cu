@@ -1,4 +1,4 @@
-// mma_swizzle: the model answer. 16 bytes of a row lie at place `chunk ^ row % 8` of the row's eight: eight rows at one column
+// mma_swizzle: the model solution. 16 bytes of a row lie at place `chunk ^ row % 8` of the row's eight: eight rows at one column
 // are in eight different places, and no row is longer than it was. So two buffers of pieces fit into 64 KB; they are
 // filled by asynchronous copies, one while the other is multiplied, with one barrier a piece. A warp has 64 x 64 elements.
 

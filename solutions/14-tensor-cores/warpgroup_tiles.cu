@@ -1,4 +1,4 @@
-// warpgroup_tiles: the model answer. Two warpgroups have 128 x 128 elements. 16 bytes of a row lie at place `chunk ^ row % 8` of the row's
+// warpgroup_tiles: the model solution. Two warpgroups have 128 x 128 elements. 16 bytes of a row lie at place `chunk ^ row % 8` of the row's
 // eight, which is the swizzle that a descriptor can name. Six buffers: one is multiplied, four are filled, and the one between them may
 // still be read by products that are under way.
 

@@ -1,4 +1,4 @@
-// wmma_gemm: the model answer. A block has 128 x 128 elements, each of its 8 warps 64 x 32: 4 x 2 fragments of sums, for 4 + 2
+// wmma_gemm: the model solution. A block has 128 x 128 elements, each of its 8 warps 64 x 32: 4 x 2 fragments of sums, for 4 + 2
 // that it loads. Rows of the pieces in shared memory are 16 bytes longer than they need be, so that eight rows begin in
 // different banks. Pieces come by asynchronous copies, and have several buffers: while one is multiplied, the next are on their way.
 

@@ -1,4 +1,4 @@
-// long_rows: the model answer. A cluster of eight blocks has a row, each keeps an eighth in its shared memory. Each finds its own largest
+// long_rows: the model solution. A cluster of eight blocks has a row, each keeps an eighth in its shared memory. Each finds its own largest
 // element and the sum that belongs to it, and writes both into all blocks of the cluster: one exchange, after which nobody looks into
 // another's memory. Four elements at a time where rows begin at multiples of 16 bytes.
 #include <cooperative_groups.h>

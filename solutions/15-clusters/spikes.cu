@@ -1,4 +1,4 @@
-// spikes: the model answer. One cooperative launch. A thread keeps its cells in registers; who fires is a bit of a word, which a warp votes
+// spikes: the model solution. One cooperative launch. A thread keeps its cells in registers; who fires is a bit of a word, which a warp votes
 // and puts into shared memory for its neighbours; through global memory go the cells at the ends of a block's piece and how many fired. Those are
 // done first: between arrival at the barrier of the grid and the wait for it lies the rest of the step.
 #include <cooperative_groups.h>

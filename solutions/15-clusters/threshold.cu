@@ -1,4 +1,4 @@
-// threshold: the model answer. A cluster of eight blocks keeps a row in its shared memory, and goes through all rounds there, with one barrier of
+// threshold: the model solution. A cluster of eight blocks keeps a row in its shared memory, and goes through all rounds there, with one barrier of
 // the cluster each. Since the threshold only rises, what lies below it is dropped: a round looks at about half of what the one before
 // looked at. The first round is done while the row comes.
 #include <cooperative_groups.h>

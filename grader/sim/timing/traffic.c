@@ -188,7 +188,7 @@ static void set_eviction(struct traffic *t, const double dram_sectors[2], double
 }
 
 /* Returns the share of the launch's sectors that L2 holds already. Earlier launches are assumed to
- * have moved the same data: moving other data would cost a cheater as much time as it saves. */
+ * have moved the same data: moving other data would cost a submission as much time as it saves. */
 static double warm_fraction(const struct time_options *o, double launch_sectors, double l2) {
     if (launch_sectors > l2 || launch_sectors <= 0) return 0;
     double fraction = o->prior_dram_bytes / 32 / launch_sectors;

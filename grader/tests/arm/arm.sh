@@ -5,7 +5,7 @@
 #   arm.sh suites FOLDER       the unit suites of build/aarch64, with FOLDER's libraries; those that an emulator can run
 #   arm.sh programs FOLDER     every program of grader/tests/programs and torture on both builds: output, reports, counters are equal
 #   arm.sh register FOLDER     as root, until the machine starts again: programs for aarch64 run here by themselves, with FOLDER's libraries
-#   arm.sh book                the book's answers on both builds, without a jail: the reports of one seed are equal. Wants `register`
+#   arm.sh book                the model solutions on both builds, without a jail: the reports of one seed are equal. Wants `register`
 # SUITES="insn counters", EXERCISES="transpose softmax" and PROGRAMS="atomics clock" name fewer.
 set -eu
 tests=$(dirname "$0")
@@ -163,12 +163,12 @@ book() {
     wrong=
     build/aarch64/grader --version >/dev/null 2>&1 || fail "build/aarch64/grader does not run here; as root:  arm.sh register FOLDER"
     mkdir -p build/aarch64/book
-    for answer in solutions/*/*.cu; do
-        name=$(basename "$answer" .cu)
+    for solution in solutions/*/*.cu; do
+        name=$(basename "$solution" .cu)
         case $name in *-*) continue ;; esac
         [ -z "${EXERCISES:-}" ] || case " $EXERCISES " in *" $name "*) ;; *) continue ;; esac
         for b in build build/aarch64; do
-            $b/grader run "$name" --file "$answer" --no-jail --seed emulated --format json --output "build/aarch64/book/$name-${b##*/}.json" || true
+            $b/grader run "$name" --file "$solution" --no-jail --seed emulated --format json --output "build/aarch64/book/$name-${b##*/}.json" || true
         done
         printf '%s: ' "$name"
         compare_reports "build/aarch64/book/$name-build.json" "build/aarch64/book/$name-aarch64.json" || wrong="$wrong $name"

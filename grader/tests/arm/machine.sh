@@ -1,7 +1,7 @@
 #!/bin/sh
 # machine.sh ROOT WORK: what an emulator of programs cannot show: jails, on a kernel for aarch64 with pages of 16 KiB, in an emulated machine.
 # ROOT is that of `arm.sh root`, build/aarch64 is built; needs to be root, a network, and: apt-get install qemu-system-arm e2fsprogs cpio
-# An answer is graded in both tiers by the nvcc for aarch64, and its report compared with this machine's; then come the suites of the jail,
+# A model solution is graded in both tiers by the nvcc for aarch64, and its report compared with this machine's; then come the suites of the jail,
 # as a user and as root. In WORK stay kernel, disk and what was printed. PAGES=4k takes the kernel with pages of 4 KiB, SUITES= other suites.
 set -eu
 root=$1
@@ -9,7 +9,7 @@ mkdir -p "$2"
 work=$(cd "$2" && pwd)
 pages=${PAGES:-16k}
 suites=${SUITES:-jail jail_advice jail_filter grader_inputs killed hostproc}
-answer="run transpose --file solutions/02-coalescing/transpose.cu --seed emulated --format json"
+grade_solution="run transpose --file solutions/02-coalescing/transpose.cu --seed emulated --format json"
 fail() { echo "machine.sh: $*" >&2; exit 1; }
 
 # apt for arm64 of Debian 13, whose kernel has Landlock 6, in folders of its own.
@@ -91,7 +91,7 @@ as() { if [ \$1 = root ]; then sh -c "\$2"; else setpriv --reuid=\$1 --regid=\$1
 cd /warpbook
 echo "\$(uname -rm), pages of \$(getconf PAGESIZE) bytes"
 for tier in T1 T2; do
-    as student "WARPBOOK_JAIL_TIER=\$tier build/grader $answer --output /warpbook/\$tier.json 2>/dev/null"
+    as student "WARPBOOK_JAIL_TIER=\$tier build/grader $grade_solution --output /warpbook/\$tier.json 2>/dev/null"
 done
 for suite in $suites; do for user in student root; do
     echo "\$suite as \$user:"
@@ -105,7 +105,7 @@ END
 # A report names the jail, which differs, and Landlock's version in it.
 same() {
     debugfs -R "dump /warpbook/$1.json $work/$1.json" "$work/image" 2>/dev/null
-    WARPBOOK_JAIL_TIER=$1 build/grader $answer --output "$work/here-$1.json" 2>/dev/null || true
+    WARPBOOK_JAIL_TIER=$1 build/grader $grade_solution --output "$work/here-$1.json" 2>/dev/null || true
     python3 -c 'import json, sys
 a, b = (json.load(open(f)) for f in sys.argv[2:])
 print(sys.argv[1], "here:", a.pop("jail"), "- there:", b.pop("jail"), "-", "equal" if a == b else "DIFFERS")

@@ -17,7 +17,7 @@ EXERCISE = "02-coalescing/transpose"
 
 def make(folder, n, root, quick=False, distinct=0):
     """Returns {student: expected outcome}: 'AC', 'PART' (the unedited starter file: 0 points), 'CE', 'unclear', 'missing'."""
-    answer = open(f"{root}/solutions/{EXERCISE}.cu").read()
+    solution = open(f"{root}/solutions/{EXERCISE}.cu").read()
     skeleton = subprocess.run(["git", "-C", root, "show", f"HEAD:chapters/{EXERCISE}.cu"], capture_output=True, text=True, check=True).stdout
     expected, rng = {}, random.Random(15)
     names = ["transpose.cu", "Transpose.cu", "transpose (1).cu", "src/transpose.cu", f"{EXERCISE}.cu", f"chapters/{EXERCISE}.cu"]
@@ -27,7 +27,7 @@ def make(folder, n, root, quick=False, distinct=0):
         expected[who] = kind
         if kind == "missing":
             continue
-        source = {"AC": answer, "PART": skeleton}.get(kind, f"#error {i % distinct if distinct else i}\n")
+        source = {"AC": solution, "PART": skeleton}.get(kind, f"#error {i % distinct if distinct else i}\n")
         name, how = rng.choice(names), rng.randrange(4)
         if kind == "unclear":
             broken = rng.randrange(5)
@@ -197,7 +197,7 @@ def twice(o):
 
 def compiled(o, root):
     """Answers that differ in a comment; the two take turns, so that what else the machine does falls on both."""
-    answer, flags, sums = open(f"{root}/solutions/{EXERCISE}.cu").read(), flags_of(root), [0, 0, 0, 0]
+    solution, flags, sums = open(f"{root}/solutions/{EXERCISE}.cu").read(), flags_of(root), [0, 0, 0, 0]
     rounds = 4
     for r in range(rounds):
         o.folder, o.roster = f"{o.work}/compiled{r}", f"{o.work}/compiled{r}.csv"
@@ -205,17 +205,17 @@ def compiled(o, root):
         for i in range(o.compiled // rounds):
             os.makedirs(f"{o.folder}/c{i:03d}")
             files.append(f"{o.folder}/c{i:03d}/transpose.cu")
-            open(files[-1], "w").write(f"// {r} {i} {time.time()}\n" + answer)
+            open(files[-1], "w").write(f"// {r} {i} {time.time()}\n" + solution)
         open(o.roster, "w").write("id\n" + "".join(f"c{i:03d}\n" for i in range(len(files))))
         wall, cpu = nvcc_alone(o.build, files, flags)
         began = time.time()
         status, said, used, _, _ = watched(command_of(o, f"{o.work}/compiled{r}.db", f"{o.work}/compiled{r}.out"))
         if status != 0:
-            fail(f"answers: status {status}: {said}")
+            fail(f"solutions: status {status}: {said}")
         for k, x in enumerate((wall, cpu, time.time() - began, used)):
             sums[k] += x
     n = o.compiled // rounds * rounds
-    say(f"{n} different answers: nvcc and ptxas alone {sums[0] / n:.2f} s each, {sums[1] / n:.2f} s of processors; the grader {sums[2] / n:.2f} s, "
+    say(f"{n} different solutions: nvcc and ptxas alone {sums[0] / n:.2f} s each, {sums[1] / n:.2f} s of processors; the grader {sums[2] / n:.2f} s, "
           f"{sums[3] / n:.2f} s: {sums[2] / sums[0]:.2f} times the time, {sums[3] / sums[1]:.2f} times the processors'")
 
 
@@ -257,7 +257,7 @@ def main():
     p.add_argument("--kills", type=int, default=50)
     p.add_argument("--faults", type=int, default=7, help="every how many-th write fails")
     p.add_argument("--allocations", type=int, default=97, help="every how many-th allocation of SQLite fails")
-    p.add_argument("--compiled", type=int, default=0, help="how many answers to measure beside nvcc alone")
+    p.add_argument("--compiled", type=int, default=0, help="how many solutions to measure beside nvcc alone")
     p.add_argument("--few", type=int, default=12, help="students of the class whose writes fail")
     p.add_argument("--distinct", type=int, default=0, help="of the lines that do not compile, so many different ones; 0 = all")
     o = p.parse_args()

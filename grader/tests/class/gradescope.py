@@ -83,24 +83,24 @@ def main():
     o = p.parse_args()
     build = os.path.abspath(o.build)
     top = package(build, f"{build}/tests/gradescope")
-    answer = {n: open(f"{ROOT}/solutions/{c}/{n}").read() for c, n in (("02-coalescing", "transpose.cu"), ("05-atomics-reduction", "count_equal.cu"))}
-    r, status, peak = run(top, answer, 768)
-    near(total(r), 100, "both answers")
+    solution = {n: open(f"{ROOT}/solutions/{c}/{n}").read() for c, n in (("02-coalescing", "transpose.cu"), ("05-atomics-reduction", "count_equal.cu"))}
+    r, status, peak = run(top, solution, 768)
+    near(total(r), 100, "both solutions")
     near(sum(t["max_score"] for t in r["tests"]), 100, "points in all")
     if len(r["leaderboard"]) != 2 or r["execution_time"] <= 0 or not any(t["visibility"] == "after_published" for t in r["tests"]):
         fail("keys are missing")
-    print(f"768 MB: both answers, {total(r):.1f} points, {r['execution_time']:.0f} s, at most {peak} MiB")
+    print(f"768 MB: both solutions, {total(r):.1f} points, {r['execution_time']:.0f} s, at most {peak} MiB")
     naive = open(f"{ROOT}/solutions/02-coalescing/transpose-1-coalesced-reads.cu").read()
-    r, _, _ = run(top, {"transpose.cu": naive, "count_equal.cu": answer["count_equal.cu"]}, 768)
-    near(total(r), 25, "the naive transpose and an answer of a quarter of the weight")
-    r, _, _ = run(top, {"transpose.cu": answer["transpose.cu"]}, 768, "2026-10-03T22:00:00Z")
+    r, _, _ = run(top, {"transpose.cu": naive, "count_equal.cu": solution["count_equal.cu"]}, 768)
+    near(total(r), 25, "the naive transpose and a solution of a quarter of the weight")
+    r, _, _ = run(top, {"transpose.cu": solution["transpose.cu"]}, 768, "2026-10-03T22:00:00Z")
     near(total(r), 75 * 0.7, "three quarters, three days begun late")
-    r, _, _ = run(top, {"transpose.cu": answer["transpose.cu"].replace("[", "(", 1), "count_equal.cu": "x" * (2 << 20)}, 768)
+    r, _, _ = run(top, {"transpose.cu": solution["transpose.cu"].replace("[", "(", 1), "count_equal.cu": "x" * (2 << 20)}, 768)
     if "score" in r or any("score" in t for t in r["tests"]):
         fail("something that could not be taken has a score")
     print("768 MB: partial points, lateness, and what cannot be taken, as they should be")
     for limit in (256, 40):
-        r, status, peak = run(top, answer, limit)
+        r, status, peak = run(top, solution, limit)
         scored = "score" in r or any("score" in t for t in r["tests"])
         if scored and abs(total(r) - 100) > 0.01:  # an innocent zero
             fail(f"{limit} MB: a mark that is another than with enough memory: {total(r)}")

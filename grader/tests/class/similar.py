@@ -85,9 +85,9 @@ def shares(build, work, exercise, files):
 
 def of_the_book(build, work, exercise, rng):
     """Returns for each kind of copy whether it is found to be the book's; None if the unchanged model solution has too little text of its own."""
-    answer = open(f"{ROOT}/solutions/{exercise}.cu").read()
+    solution = open(f"{ROOT}/solutions/{exercise}.cu").read()
     kinds = {"c": lambda text, rng: text, **{f"c{i}": change for i, change in enumerate(COPIES.values())}}
-    shares(build, work, exercise, {who: change(answer, rng) for who, change in kinds.items()})
+    shares(build, work, exercise, {who: change(solution, rng) for who, change in kinds.items()})
     known = {r["student"] for r in csv.DictReader(open(f"{work}/out/book.csv"))}
     return [f"c{i}" in known for i in range(len(COPIES))] if "c" in known else None
 

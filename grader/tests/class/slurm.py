@@ -54,10 +54,10 @@ def wait(work, what, until, seconds):
 
 
 def make(folder, n):
-    answer = open(f"{ROOT}/solutions/02-coalescing/transpose.cu").read()
+    solution = open(f"{ROOT}/solutions/02-coalescing/transpose.cu").read()
     for i in range(n):
         os.makedirs(f"{folder}/s{i:03}")
-        open(f"{folder}/s{i:03}/transpose.cu", "w").write(answer if i % 16 == 0 else f"#error {i}\n")
+        open(f"{folder}/s{i:03}/transpose.cu", "w").write(solution if i % 16 == 0 else f"#error {i}\n")
 
 
 def marks(store):

@@ -264,7 +264,7 @@ FUZZ(control) {
     pthread_t thread;
     struct itimerval saved_timer = stop_timer();
     struct err e = {0};
-    require(paths_init(&e)); /* grading asks whether the book has its answers */
+    require(paths_init(&e)); /* grading asks whether the book has its solutions */
     require(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
     struct hostile_device t = {.channel = pair[1], .data = data, .size = size};
     struct grade_options o = {.device = grade_device(), .seed = "fuzz", .no_speed = true};

@@ -1,4 +1,4 @@
-// CE | 34 | #include of the model answer | transpose.cu
+// CE | 34 | #include of the model solution | transpose.cu
 #include "@ROOT@/solutions/02-coalescing/transpose.cu"
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

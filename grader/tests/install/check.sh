@@ -38,13 +38,13 @@ says() {
 
 says "outside of a folder of one's own, the grader says to begin" 'grader begin DIR' 2 'grader list'
 says "begin makes a folder" "^work: $exercises exercises; files: [0-9]* added" 0 'grader begin work'
-says "no test and no answer is in it" '^0$' 0 "find work -name '*_test.c' -o -name '*-1-*' -o -name '*ladder*' | wc -l"
+says "it contains no test and no solution" '^0$' 0 "find work -name '*_test.c' -o -name '*-1-*' -o -name '*ladder*' | wc -l"
 says "begin refuses a folder that holds other things" 'is not empty' 2 'mkdir full && touch full/x && grader begin full'
 says "list, in a folder below" "0 of $exercises done" 0 'cd work/chapters/02-coalescing && grader list'
 says "a hint" 'Hint 1 of' 0 'cd work && grader hint transpose'
 says "run of a skeleton, which knows it for one" 'not started' 1 'cd work && grader run transpose'
 says "it names commands as they are typed here" '  next  *grader profile transpose' 1 'cd work && grader run transpose'
-says "the answer passes in the student's folder" 'AC (accepted)  100' 0 \
+says "the model solution passes in the student's folder" 'AC (accepted)  100' 0 \
     'cd work && grader solution transpose > chapters/02-coalescing/transpose.cu && grader run transpose'
 says "and list has it done" 'transpose  *done' 0 'cd work && grader list'
 says "begin again keeps what was changed" '1 kept as you changed them' 0 'cd work && rm chapters/02-coalescing/README.md && grader begin .'

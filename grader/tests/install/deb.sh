@@ -52,10 +52,10 @@ says "nothing but the package is there" '^none$' 0 'ls -d /warpbook /work 2>/dev
 says "begin" "^work: $exercises exercises" 0 'rm -rf work && grader begin work'
 says "list" "0 of $exercises done" 0 'cd work && grader list'
 says "run" 'not started' 1 'cd work && grader run transpose'
-says "the answer" 'AC (accepted)  100' 0 'cd work && grader solution transpose > chapters/02-coalescing/transpose.cu && grader run transpose'
+says "the solution" 'AC (accepted)  100' 0 'cd work && grader solution transpose > chapters/02-coalescing/transpose.cu && grader run transpose'
 sed -n 3p "$top/said"
 says "a program" 'sectors' 0 'simgpu nvcc work/chapters/02-coalescing/quiz/sectors.cu -o sectors && simgpu run --counters text ./sectors 2>&1'
-says "no submission reads the answers, which lie in /usr/share" 'No such file' 1 \
+says "no submission reads the solutions, which lie in /usr/share" 'No such file' 1 \
     'echo "#include \"/usr/share/warpbook/solutions/02-coalescing/transpose.cu\"" > x.cu && grader run transpose --file x.cu'
 says "without a compiler it says what to do" 'Install the CUDA Toolkit' 3 \
     'cd work && XDG_CACHE_HOME=/home/student/empty unshare -rm sh -c "mount -t tmpfs none /usr/local/cuda && exec grader run transpose --no-jail"'

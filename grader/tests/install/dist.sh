@@ -1,6 +1,6 @@
 #!/bin/sh
-# dist.sh — `make check-dist`: the tar of the tree is the same from git and from itself; a student's release builds without git, has no answer
-# in it, and gives five exercises the scores of the full tree: answers, skeletons, and steps between. RELEASE=folder of one that is unpacked
+# dist.sh — `make check-dist`: the tar of the tree is the same from git and from itself; a student's release builds without git, has no solution
+# in it, and gives five exercises the scores of the full tree: solutions, skeletons, and steps between. RELEASE=folder of one that is unpacked
 # and built already does the last part alone.
 set -eu
 tree=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -31,13 +31,13 @@ release() {
     mkdir "$top/s"
     tar -xzf "$release" -C "$top/s"
     student=$(echo "$top"/s/warpbook-student-*)
-    [ ! -e "$student/solutions" ] && [ ! -e "$student/grader/tests" ] || wrong "answers or mutants are in $release"
-    # No file of the release is an answer or a step, under whatever name.
-    (cd "$tree/solutions" && find . -name '*.cu' -exec sha256sum {} +) | cut -c1-64 | sort >"$top/answers"
+    [ ! -e "$student/solutions" ] && [ ! -e "$student/grader/tests" ] || wrong "solutions or mutants are in $release"
+    # No file of the release is a solution or a step, under whatever name.
+    (cd "$tree/solutions" && find . -name '*.cu' -exec sha256sum {} +) | cut -c1-64 | sort >"$top/solutions"
     (cd "$student" && find . -type f -exec sha256sum {} +) | cut -c1-64 | sort >"$top/files"
     (cd "$tree/chapters" && find . -name '*.cu' -exec sha256sum {} +) | cut -c1-64 | sort >"$top/skeletons"
-    same=$(comm -12 "$top/answers" "$top/files" | comm -23 - "$top/skeletons" | wc -l)
-    if [ "$same" = 0 ]; then ok "no file of it is an answer or a step"; else wrong "$same files of $release are answers or steps"; fi
+    same=$(comm -12 "$top/solutions" "$top/files" | comm -23 - "$top/skeletons" | wc -l)
+    if [ "$same" = 0 ]; then ok "no file of it is a solution or a step"; else wrong "$same files of $release are solutions or steps"; fi
     mkdir "$student/build"
     # Set-up runs there as on a student's machine, and finds this build's tools: they are not fetched again.
     [ ! -d "$build/disassembler" ] || cp -R "$build/disassembler" "$student/build/"

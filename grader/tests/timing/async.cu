@@ -84,7 +84,7 @@ namespace s4 {
 }
 #undef stages
 
-// The answer of `stages`, of any length.
+// The model solution of `stages`, of any length.
 template <int STAGES> __global__ void __launch_bounds__(128) ring(int *out, const int *from, const int *costs, int layers) {
     __shared__ __align__(16) int tile[STAGES][4][8][32];
     __shared__ int found[2][4][32];
@@ -216,16 +216,16 @@ int main() {
     version("async_tiles", "2-one-buffer", 128 * 512, false, [=] { a2::async_tiles_a2(out, from, costs, 128, 64); });
     version("async_tiles", "3-registers", 128 * 512, false, [=] { a3::async_tiles_a3(out, from, costs, 128, 64); });
     version("async_tiles", "4-two-buffers", 128 * 512, false, [=] { a4::async_tiles_a4(out, from, costs, 128, 64); });
-    version("async_tiles", "answer", 128 * 512, false, [=] { a5::async_tiles_a5(out, from, costs, 128, 64); });
+    version("async_tiles", "solution", 128 * 512, false, [=] { a5::async_tiles_a5(out, from, costs, 128, 64); });
     version("async_tiles", "bulk", 128 * 512, false, [=] { a6::async_tiles_a6(out, from, costs, 128, 64); });
     version("stages", "1-one-ahead", 128 * 32, true, [=] { s1::stages_s1(out, from, costs, 128, 256); });
     version("stages", "2-three-ahead", 128 * 32, false, [=] { s2::stages_s2(out, from, costs, 128, 256); });
-    version("stages", "answer", 128 * 32, false, [=] { s3::stages_s3(out, from, costs, 128, 256); });
+    version("stages", "solution", 128 * 32, false, [=] { s3::stages_s3(out, from, costs, 128, 256); });
     version("stages", "bulk", 128 * 32, false, [=] { s4::stages_s4(out, from, costs, 128, 256); });
     RING(2); RING(3); RING(5); RING(6); RING(10);
     version("bulk_rows", "1-words", 4096 * 4096, true, [=] { b1::bulk_rows_b1((float *)out, (const float *)costs, index, 4096, 8192, 4096); });
     version("bulk_rows", "2-vectors", 4096 * 4096, false, [=] { b2::bulk_rows_b2((float *)out, (const float *)costs, index, 4096, 8192, 4096); });
-    version("bulk_rows", "answer", 4096 * 4096, false, [=] { b3::bulk_rows_b3((float *)out, (const float *)costs, index, 4096, 8192, 4096); });
+    version("bulk_rows", "solution", 4096 * 4096, false, [=] { b3::bulk_rows_b3((float *)out, (const float *)costs, index, 4096, 8192, 4096); });
     version("bulk_rows", "ring", 4096 * 4096, false, [=] { b4::bulk_rows_b4((float *)out, (const float *)costs, index, 4096, 8192, 4096); });
     printf("read\t134 MB\t%.2f\tright\n", cold_median([=] { read_all<<<528, 512>>>((const int4 *)costs, 128 * 64 * 1024, bad); }));
     printf("copy\t67 MB\t%.2f\tright\n", cold_median([=] { cudaMemcpyAsync(out, costs, result * 4, cudaMemcpyDeviceToDevice); }));

@@ -41,7 +41,7 @@ def measured(exercise, steps):
         with open(path) as f:
             report = json.load(f)
         times = next((p["times"] for p in report["exercises"] if p["exercise"] == exercise), {})
-        row = [times.get("" if s == "answer" else s, {}).get("measured_us") for s in steps]
+        row = [times.get("" if s == "solution" else s, {}).get("measured_us") for s in steps]
         if all(row):
             rows[f"{os.path.basename(os.path.dirname(path)).upper()}, measured"] = row
     return rows
@@ -56,7 +56,7 @@ def versions(ladder):
     """Returns the exercise's name, its files in the order of the steps, the model solution last, and their titles."""
     folder, name = os.path.dirname(ladder), os.path.basename(ladder)[: -len("-ladder.md")]
     files = sorted(glob.glob(f"{folder}/{name}-[0-9]-*.cu")) + [f"{folder}/{name}.cu"]
-    return folder, name, files, [os.path.basename(f)[len(name) + 1 : -3] for f in files[:-1]] + ["answer"]
+    return folder, name, files, [os.path.basename(f)[len(name) + 1 : -3] for f in files[:-1]] + ["solution"]
 
 
 def timed_size(folder, name):

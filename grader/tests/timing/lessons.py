@@ -5,7 +5,7 @@
 
 Run from the top of the tree, after ladders.py. It writes a table if the line before it is
 
-    <!--times transpose: 1-coalesced-reads 3-tile answer-->
+    <!--times transpose: 1-coalesced-reads 3-tile solution-->
 
 which no page shows: the columns' versions, in order, or a library's routine as docs/results names it; further columns stay as
 they are. The table's head gives the timed size, as in the ladder. It writes the rows that are
@@ -34,7 +34,7 @@ def reports():
         with open(path) as f:
             exercises = json.load(f)["exercises"]
         out[path.split("/")[-2].upper()] = {
-            (x["exercise"].split("/")[1], version or "answer"): t["measured_us"]
+            (x["exercise"].split("/")[1], version or "solution"): t["measured_us"]
             for x in exercises
             for version, t in x["times"].items()
         } | {(x["exercise"].split("/")[1], routine): t["us"] for x in exercises for routine, t in x["libraries"].items()}
@@ -56,7 +56,7 @@ def modelled(exercise, device):
 
 def stalled(exercise, version, device, reason):
     """Per cent, as a cell."""
-    label = "model" if version == "answer" else "s" + version.split("-")[0]
+    label = "model" if version == "solution" else "s" + version.split("-")[0]
     with open(f"docs/results/{device.lower()}/ncu.tsv") as f:
         rows = [r for r in csv.DictReader(f, delimiter="\t") if (r["program"], r["version"]) == (exercise, label)]
     if not rows:

@@ -74,6 +74,6 @@ int main() {
     say("2^21, one launch", cold_median([=] { launch(1 << 21); }, 21, false));
     say("2^21, each of 200 launches", cold_median([=] { for (int i = 0; i < 200; i++) launch(1 << 21); }, 21, false) / 200);
     say("alias_trap 65536: 1-unqualified", cold_median([=] { plain::alias_trap_plain(out, in, out + signals, signals, length); }));
-    say("alias_trap 65536: answer", cold_median([=] { best::alias_trap_best(out, in, out + signals, signals, length); }));
+    say("alias_trap 65536: solution", cold_median([=] { best::alias_trap_best(out, in, out + signals, signals, length); }));
     return 0;
 }

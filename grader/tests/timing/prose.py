@@ -6,7 +6,7 @@
 Run from the top of the tree. A comment behind a paragraph, a list item or a table, which no page shows, names the sources of its figures.
 Some words of the text identify each figure; it is the first number in them:
 
-    <!--fig 1.34 times: h100 matmul_tiled/1 / h100 matmul_tiled/answer; 228 KB: h200 device[shared_per_sm] / 1024-->
+    <!--fig 1.34 times: h100 matmul_tiled/1 / h100 matmul_tiled/solution; 228 KB: h200 device[shared_per_sm] / 1024-->
 
 Behind the colon stands an expression over names (prose_values.py lists them), or
 - `chosen`: the page sets it, a size or a threshold of its own;

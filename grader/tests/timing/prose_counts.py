@@ -28,9 +28,9 @@ LIMITS = "docs/results/limits.tsv"
 
 
 def path_of(exercise, version):
-    """The one file of a version: its step's whole name or number, `answer`, `practice`, `skeleton`, `mutant-NAME`."""
+    """The one file of a version: its step's whole name or number, `solution`, `practice`, `skeleton`, `mutant-NAME`."""
     patterns = {
-        "answer": f"solutions/*/{exercise}.cu",
+        "solution": f"solutions/*/{exercise}.cu",
         "practice": f"chapters/*/practice/{exercise}.cu",
         "skeleton": f"chapters/*/{exercise}.cu",
     }
@@ -109,7 +109,7 @@ def limits():
     """[(exercise, metric, limit)] of every exercise; a metric may have several."""
     names = sorted(path.split("/")[-1][: -len("_test.c")] for path in glob.glob("chapters/*/*_test.c"))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        found = pool.map(lambda name: report(name, "answer", "")["technique"], names)
+        found = pool.map(lambda name: report(name, "solution", "")["technique"], names)
         return sorted({(n, t["metric"], f"{t['limit']:.8g}") for n, tests in zip(names, found) for t in tests})
 
 

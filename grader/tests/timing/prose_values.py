@@ -1,6 +1,6 @@
 """What a figure in a text may be made of: numbers, and names of what was measured, modelled, counted, or is known of a device.
 
-    h100 sgemm/3                  µs of step 3 of `sgemm` on that GPU (docs/results/h100/report.json); also sgemm/answer, sgemm/cublasSgemm,
+    h100 sgemm/3                  µs of step 3 of `sgemm` on that GPU (docs/results/h100/report.json); also sgemm/solution, sgemm/cublasSgemm,
                                   "h100 compact/in practice"
     sim:h100 sgemm/3              µs as modelled: the table of times in the exercise's ladder
     count sgemm/3[global_load_threads]   the ladder's table of counters
@@ -141,7 +141,7 @@ def of_ncu(gpu, row, metric):
     exercise, _, version = row.partition("/")
     if metric.startswith("stall: "):
         return float(stalled(exercise, version, gpu, metric[len("stall: ") :]))
-    label = "model" if version == "answer" else "s" + version.split("-")[0]
+    label = "model" if version == "solution" else "s" + version.split("-")[0]
     head, *rows = read_rows(f"docs/results/{gpu}/ncu.tsv")
     mine = [dict(zip(head, r)) for r in rows if r[:2] == [exercise, label]]
     if not mine or metric not in head:

@@ -27,7 +27,7 @@ namespace spmv3 {
 #undef spmv
 }
 namespace spmv4 {
-#define spmv spmv_answer
+#define spmv spmv_solution
 #include "solutions/12-sparse-and-stencil/spmv.cu"
 #undef spmv
 }
@@ -47,7 +47,7 @@ namespace star3 {
 #undef stencil_planes
 }
 namespace star4 {
-#define stencil_planes stencil_planes_answer
+#define stencil_planes stencil_planes_solution
 #include "solutions/12-sparse-and-stencil/stencil_planes.cu"
 #undef stencil_planes
 }
@@ -67,7 +67,7 @@ namespace nbody3 {
 #undef nbody
 }
 namespace nbody4 {
-#define nbody nbody_answer
+#define nbody nbody_solution
 #include "solutions/12-sparse-and-stencil/nbody.cu"
 #undef nbody
 }
@@ -115,7 +115,7 @@ static void sparse() {
     version("spmv 1-row-a-thread", y, rows, 0, first, [=] { spmv1::spmv_1(y, o, c, v, x, rows, rows, n); });
     version("spmv 2-row-a-warp", y, rows, 0, first, [=] { spmv2::spmv_2(y, o, c, v, x, rows, rows, n); });
     version("spmv 3-products-first", y, rows, 0, first, [=] { spmv3::spmv_3(y, o, c, v, x, rows, rows, n); });
-    version("spmv answer", y, rows, 0, first, [=] { spmv4::spmv_answer(y, o, c, v, x, rows, rows, n); });
+    version("spmv solution", y, rows, 0, first, [=] { spmv4::spmv_solution(y, o, c, v, x, rows, rows, n); });
 
     cusparseHandle_t h;
     cusparseSpMatDescr_t matrix;
@@ -144,7 +144,7 @@ static void stencil() {
     version("stencil_planes 1-all-from-memory", out, all, 1e-4, first, [=] { star1::stencil_planes_1(out, in, n, n, n); });
     version("stencil_planes 2-block-of-space", out, all, 1e-4, first, [=] { star2::stencil_planes_2(out, in, n, n, n); });
     version("stencil_planes 3-planes", out, all, 1e-4, first, [=] { star3::stencil_planes_3(out, in, n, n, n); });
-    version("stencil_planes answer", out, all, 1e-4, first, [=] { star4::stencil_planes_answer(out, in, n, n, n); });
+    version("stencil_planes solution", out, all, 1e-4, first, [=] { star4::stencil_planes_solution(out, in, n, n, n); });
     version("copy of as many bytes", out, all, 1e9, first, [=] { cudaMemcpyAsync(out, in, all * 4, cudaMemcpyDeviceToDevice); });
 }
 static void bodies() {
@@ -155,7 +155,7 @@ static void bodies() {
     version("nbody 1-all-from-memory", out, 4 * n, 2, first, [=] { nbody1::nbody_1(out, in, n); });
     version("nbody 2-tile", out, 4 * n, 2, first, [=] { nbody2::nbody_2(out, in, n); });
     version("nbody 3-shared-out", out, 4 * n, 2, first, [=] { nbody3::nbody_3(out, in, n); });
-    version("nbody answer", out, 4 * n, 2, first, [=] { nbody4::nbody_answer(out, in, n); });
+    version("nbody solution", out, 4 * n, 2, first, [=] { nbody4::nbody_solution(out, in, n); });
 }
 int main() {
     printf("variant\tus\tright\n");

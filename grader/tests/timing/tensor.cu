@@ -32,7 +32,7 @@ namespace w3 {
 #include "solutions/14-tensor-cores/wmma_gemm-3-shared.cu"
 }
 #undef wmma_gemm
-#define wmma_gemm wmma_gemm_answer
+#define wmma_gemm wmma_gemm_solution
 namespace w4 {
 #include "solutions/14-tensor-cores/wmma_gemm.cu"
 }
@@ -52,7 +52,7 @@ namespace m3 {
 #include "solutions/14-tensor-cores/mma_swizzle-3-padded.cu"
 }
 #undef mma_swizzle
-#define mma_swizzle mma_swizzle_answer
+#define mma_swizzle mma_swizzle_solution
 namespace m4 {
 #include "solutions/14-tensor-cores/mma_swizzle.cu"
 }
@@ -72,7 +72,7 @@ namespace g3 {
 #include "solutions/14-tensor-cores/warpgroup_tiles-3-two-buffers.cu"
 }
 #undef warpgroup_tiles
-#define warpgroup_tiles warpgroup_tiles_answer
+#define warpgroup_tiles warpgroup_tiles_solution
 namespace g4 {
 #include "solutions/14-tensor-cores/warpgroup_tiles.cu"
 }
@@ -92,7 +92,7 @@ namespace h3 {
 #include "solutions/14-tensor-cores/half_sums-3-vectors.cu"
 }
 #undef half_sums
-#define half_sums half_sums_answer
+#define half_sums half_sums_solution
 namespace h4 {
 #include "solutions/14-tensor-cores/half_sums.cu"
 }
@@ -112,7 +112,7 @@ namespace a3 {
 #include "solutions/14-tensor-cores/attention-3-fragments.cu"
 }
 #undef attention
-#define attention attention_answer
+#define attention attention_solution
 namespace a4 {
 #include "solutions/14-tensor-cores/attention.cu"
 }
@@ -202,7 +202,7 @@ int main() {
     w("1-tiles", [&](float *c) { w1::wmma_gemm_1(c, a, b, n, k, m); });
     w("2-warp-tiles", [&](float *c) { w2::wmma_gemm_2(c, a, b, n, k, m); });
     w("3-shared", [&](float *c) { w3::wmma_gemm_3(c, a, b, n, k, m); });
-    w("answer", [&](float *c) { w4::wmma_gemm_answer(c, a, b, n, k, m); });
+    w("solution", [&](float *c) { w4::wmma_gemm_solution(c, a, b, n, k, m); });
     w("cublasGemmEx", [&](float *c) {
         cublasGemmEx(h, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, b, CUDA_R_16F, m, a, CUDA_R_16F, k, &zero, c, CUDA_R_32F, m,
                      CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
@@ -210,7 +210,7 @@ int main() {
     s("1-words", [&](float *c) { m1::mma_swizzle_1(c, a, t, n, m, k); });
     s("2-ldmatrix", [&](float *c) { m2::mma_swizzle_2(c, a, t, n, m, k); });
     s("3-padded", [&](float *c) { m3::mma_swizzle_3(c, a, t, n, m, k); });
-    s("answer", [&](float *c) { m4::mma_swizzle_answer(c, a, t, n, m, k); });
+    s("solution", [&](float *c) { m4::mma_swizzle_solution(c, a, t, n, m, k); });
     s("cublasGemmEx", [&](float *c) {
         cublasGemmEx(h, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, t, CUDA_R_16F, k, a, CUDA_R_16F, k, &zero, c, CUDA_R_32F, m,
                      CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
@@ -218,7 +218,7 @@ int main() {
     g("1-waits", [&](float *c) { g1::warpgroup_tiles_1(c, a, t, n, m, k); });
     g("2-swizzled", [&](float *c) { g2::warpgroup_tiles_2(c, a, t, n, m, k); });
     g("3-two-buffers", [&](float *c) { g3::warpgroup_tiles_3(c, a, t, n, m, k); });
-    g("answer", [&](float *c) { g4::warpgroup_tiles_answer(c, a, t, n, m, k); });
+    g("solution", [&](float *c) { g4::warpgroup_tiles_solution(c, a, t, n, m, k); });
     g("cublasGemmEx", [&](float *c) {
         cublasGemmEx(h, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, t, CUDA_R_16F, k, a, CUDA_R_16F, k, &zero, c, CUDA_R_32F, m,
                      CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
@@ -230,7 +230,7 @@ int main() {
     sums("1-halves", [&](float *o) { h1::half_sums_1(o, x, rows, cols); });
     sums("2-pairs", [&](float *o) { h2::half_sums_2(o, x, rows, cols); });
     sums("3-vectors", [&](float *o) { h3::half_sums_3(o, x, rows, cols); });
-    sums("answer", [&](float *o) { h4::half_sums_answer(o, x, rows, cols); });
+    sums("solution", [&](float *o) { h4::half_sums_solution(o, x, rows, cols); });
     auto values = thrust::make_transform_iterator((const half *)x, widen());
     auto starts = thrust::make_transform_iterator(thrust::make_counting_iterator(0), start_of{cols});
     size_t bytes = 0;
@@ -249,7 +249,7 @@ int main() {
     at("1-three-kernels", [&](float *o) { a1::attention_1(o, q, kk, v, heads, len); });
     at("2-one-pass", [&](float *o) { a2::attention_2(o, q, kk, v, heads, len); });
     at("3-fragments", [&](float *o) { a3::attention_3(o, q, kk, v, heads, len); });
-    at("answer", [&](float *o) { a4::attention_answer(o, q, kk, v, heads, len); });
+    at("solution", [&](float *o) { a4::attention_solution(o, q, kk, v, heads, len); });
     at("cublas twice, softmax between", [&](float *o) {
         cublasGemmStridedBatchedEx(h, CUBLAS_OP_T, CUBLAS_OP_N, len, len, 64, &eighth, kk, CUDA_R_16F, 64, len * 64, q, CUDA_R_16F,
                                    64, len * 64, &zero, scores, CUDA_R_16F, len, (long long)len * len, heads, CUBLAS_COMPUTE_32F,

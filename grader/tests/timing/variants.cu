@@ -8,17 +8,17 @@
 #include <algorithm>
 #include <string>
 namespace sb {
-#define shared_budget shared_budget_answer
+#define shared_budget shared_budget_solution
 #include "solutions/06-occupancy/shared_budget.cu"
 #undef shared_budget
 }
 namespace ro {
-#define read_only read_only_answer
+#define read_only read_only_solution
 #include "solutions/01-restrict/read_only.cu"
 #undef read_only
 }
 namespace bs {
-#define block_size block_size_answer
+#define block_size block_size_solution
 #include "solutions/06-occupancy/block_size.cu"
 #undef block_size
 }
@@ -28,7 +28,7 @@ namespace bs3 {
 #undef block_size
 }
 namespace rp {
-#define radix_pass radix_pass_answer
+#define radix_pass radix_pass_solution
 #include "solutions/11-scan-and-sort/radix_pass.cu"
 #undef radix_pass
 }
@@ -137,9 +137,9 @@ int main() {
     double B = 8.0 * n;
     measure("copy16 of 134 MB", B, [=] { copyk<<<n / 4 / 256, 256>>>((float4 *)b, (float4 *)a, n / 4); });
     measure("memcpy of 134 MB", B, [=] { cudaMemcpyAsync(b, a, 4ull * n, cudaMemcpyDeviceToDevice); });
-    measure("radix_pass answer", B / 2, [=] { rp::radix_pass_answer((unsigned *)b, (unsigned *)ix, n / 2, 8); });
+    measure("radix_pass solution", B / 2, [=] { rp::radix_pass_solution((unsigned *)b, (unsigned *)ix, n / 2, 8); });
     measure("radix_pass step 2", B / 2, [=] { rp2::radix_pass_step2((unsigned *)b, (unsigned *)ix, n / 2, 8); });
-    measure("shared_budget answer", B, [=] { sb::shared_budget_answer(b, ix, table, n, entries); });
+    measure("shared_budget solution", B, [=] { sb::shared_budget_solution(b, ix, table, n, entries); });
 #define LOOK(K, N) cudaFuncSetAttribute(K, cudaFuncAttributeMaxDynamicSharedMemorySize, 64000); measure("shared_budget " N, B, [=] { K<<<264, 1024, 64000>>>(b, ix, table, n, entries); });
     { auto K = look<4, false, 1>; LOOK(K, "vectors of 4") }
     { auto K = look<4, true, 1>; LOOK(K, "vectors of 4, next fetched before") }
@@ -148,14 +148,14 @@ int main() {
     { auto K = look1<4>; LOOK(K, "4 words") }
     { auto K = look1<8>; LOOK(K, "8 words") }
     const int m = 1 << 24; float *re = a, *im = a + m, *ore = b, *oim = b + m;
-    measure("read_only answer", B, [=] { ro::read_only_answer(ore, oim, re, im, table, m); });
+    measure("read_only solution", B, [=] { ro::read_only_solution(ore, oim, re, im, table, m); });
     for (int g : {1024, 1056, 2112, 4224, 65536}) measure("read_only 1 word, blocks " + std::to_string(g), B, [=] { rot1<1><<<g, 256>>>(ore, oim, re, im, table, m); });
     for (int g : {528, 1056, 4224}) measure("read_only 2 words, blocks " + std::to_string(g), B, [=] { rot1<2><<<g, 256>>>(ore, oim, re, im, table, m); });
     for (int g : {528, 1056, 4224}) measure("read_only 4 words, blocks " + std::to_string(g), B, [=] { rot1<4><<<g, 256>>>(ore, oim, re, im, table, m); });
     for (int g : {528, 1056, 4224, 16384}) measure("read_only vectors, blocks " + std::to_string(g), B, [=] { rot4<<<g, 256>>>((float4 *)ore, (float4 *)oim, (float4 *)re, (float4 *)im, table, m / 4); });
     const int signals = 532224, length = 41; double C = 8.0 * signals * length;
     measure("block_size step 3", C, [=] { bs3::block_size_step3(b, a, signals, length); });
-    measure("block_size answer", C, [=] { bs::block_size_answer(b, a, signals, length); });
+    measure("block_size solution", C, [=] { bs::block_size_solution(b, a, signals, length); });
 #define ECHO(K, N) for (int t : {96, 192, 224}) measure("block_size " N " x" + std::to_string(t), C, [=] { K<<<(signals + t - 1) / t, t, 160 * t>>>(b, a, signals, length); });
     { auto K = echo<4, false, false>; ECHO(K, "4 ahead") }
     { auto K = echo<8, false, false>; ECHO(K, "8 ahead") }

@@ -11,8 +11,8 @@ static const char text[] = "# a comment\n"
                            "warpbook-figures 2\n"
                            "nvcc 13.0.88\n"
                            "simulator 0123456789abcdef\n"
-                           "times 02-x/one h200 answer k1 0x1p-3 0x1.8p+1\n"
-                           "times 02-x/one h2 answer k1 0x1p+0 0x1p+0\n"
+                           "times 02-x/one h200 solution k1 0x1p-3 0x1.8p+1\n"
+                           "times 02-x/one h2 solution k1 0x1p+0 0x1p+0\n"
                            "times 02-x/one h200 naive k2 0x1p+2 0x0p+0\n"
                            "limit 02-x/one k2 0 0x1p+5 0x1p+2 device_read_sectors\n"
                            "limit 02-x/one_more k3 0 0x1p+5 0x1p+2 other\n"
@@ -23,17 +23,17 @@ static const char digest[] =
 
 START_TEST(times_are_found_by_exercise_device_and_version) {
     double t[2];
-    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "answer", NULL, t));
+    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "solution", NULL, t));
     ck_assert(t[0] == 0.125 && t[1] == 3);
     ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "naive", NULL, t));
     ck_assert(t[0] == 4 && t[1] == 0);
-    ck_assert(!baseline_data_find_times(text, "02-x/one", "h20", "answer", NULL, t));
-    ck_assert(!baseline_data_find_times(text, "02-x/on", "h200", "answer", NULL, t));
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h20", "solution", NULL, t));
+    ck_assert(!baseline_data_find_times(text, "02-x/on", "h200", "solution", NULL, t));
     ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "step", NULL, t));
-    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "answer", "k1", t));
-    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "answer", "k2", t));
-    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "answer", "k", t));
-    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "answer", "k11", t));
+    ck_assert(baseline_data_find_times(text, "02-x/one", "h200", "solution", "k1", t));
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "solution", "k2", t));
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "solution", "k", t));
+    ck_assert(!baseline_data_find_times(text, "02-x/one", "h200", "solution", "k11", t));
     ck_assert(baseline_data_has(text, "02-x/one") && !baseline_data_has(text, "02-x/one_more") &&
               !baseline_data_has(text, "02-x"));
 }

@@ -269,7 +269,8 @@ START_TEST(a_version_with_hardcoded_sizes_is_detected) {
     }
     ck_assert_msg(hardcoded_sizes_are_detected(&plus_one, &r, &reason), "%s", buf_str(&reason));
     ck_assert(!hardcoded_sizes_are_detected(
-        &plus_one, &solution_result, &reason)); /* what is right at a drawn size is no such cheat */
+        &plus_one, &solution_result,
+        &reason)); /* a version that passes a drawn case is no such exploit */
     result_free(&solution_result), result_free(&r);
     buf_free(&solution), buf_free(&hardcoded), buf_free(&reason);
 }

@@ -3,7 +3,7 @@
 #include "grader/tests/unit/unit.h"
 
 static const char ladder[] = "# x\n\nText.\n\n"
-                             "| counter | 1-naive | answer |\n|---|---|---|\n"
+                             "| counter | 1-naive | solution |\n|---|---|---|\n"
                              "| `global_load_threads` | 64 | 2 |\n| `barriers` | 0 | 17 |\n\n"
                              "| threads | bytes |\n|---|---|\n| `global_load_threads` | 9 |\n";
 
@@ -12,7 +12,7 @@ START_TEST(equal_counters_agree) {
     ck_assert(ladder_counters_agree(ladder, "1-naive",
                                     &(struct sim_counters){.global_load_threads = 64}, &reason));
     ck_assert(ladder_counters_agree(
-        ladder, "answer", &(struct sim_counters){.global_load_threads = 2, .barriers = 17},
+        ladder, "solution", &(struct sim_counters){.global_load_threads = 2, .barriers = 17},
         &reason));
     ck_assert_uint_eq(reason.size, 0);
     buf_free(&reason);
@@ -22,7 +22,7 @@ END_TEST
 START_TEST(a_differing_counter_is_reported) {
     struct buf reason = {0};
     ck_assert(!ladder_counters_agree(
-        ladder, "answer", &(struct sim_counters){.global_load_threads = 3, .barriers = 17},
+        ladder, "solution", &(struct sim_counters){.global_load_threads = 3, .barriers = 17},
         &reason));
     ck_assert_str_eq(buf_str(&reason),
                      "its ladder publishes global_load_threads = 2; the grader counts 3\n");
@@ -34,11 +34,11 @@ START_TEST(missing_tables_columns_and_counters_are_reported) {
     struct buf reason = {0};
     struct sim_counters none = {0};
     ck_assert(!ladder_counters_agree(ladder, "2-other", &none, &reason));
-    ck_assert(!ladder_counters_agree("no table\n", "answer", &none, &reason));
-    ck_assert(!ladder_counters_agree("| counter | answer |\n|---|---|\n| `no_such` | 1 |\n",
-                                     "answer", &none, &reason));
-    ck_assert(!ladder_counters_agree("| counter | answer |\n|---|---|\n| `barriers` | 0x0 |\n",
-                                     "answer", &none, &reason));
+    ck_assert(!ladder_counters_agree("no table\n", "solution", &none, &reason));
+    ck_assert(!ladder_counters_agree("| counter | solution |\n|---|---|\n| `no_such` | 1 |\n",
+                                     "solution", &none, &reason));
+    ck_assert(!ladder_counters_agree("| counter | solution |\n|---|---|\n| `barriers` | 0x0 |\n",
+                                     "solution", &none, &reason));
     buf_free(&reason);
 }
 END_TEST

@@ -25,7 +25,7 @@ struct version_marker {
     unsigned n;
 };
 
-/* "transpose: 1-tile answer-->" */
+/* "transpose: 1-tile solution-->" */
 static bool read_marker(const char *at, struct version_marker *m) {
     int used = 0;
     *m = (struct version_marker){0};
@@ -83,8 +83,8 @@ static double measured(const char *gpu, const char *exercise, const char *versio
         const char *id = json_string_value(json_object_get(x, "exercise")),
                    *slash = strchr(id, '/');
         if (strcmp(slash + 1, exercise)) continue;
-        const json_t *t =
-            json_object_get(json_object_get(x, "times"), strcmp(version, "answer") ? version : "");
+        const json_t *t = json_object_get(json_object_get(x, "times"),
+                                          strcmp(version, "solution") ? version : "");
         const json_t *routine = json_object_get(json_object_get(x, "libraries"), version);
         us = json_number_value(routine ? json_object_get(routine, "us")
                                        : json_object_get(t, "measured_us"));
@@ -142,7 +142,7 @@ static double stall_percent(const char *gpu, const char *exercise, const char *v
     unsigned time = 0;
     double longest = 0, percent = NAN;
     snprintf(path, sizeof path, "docs/results/%s/ncu.tsv", gpu);
-    bool is_solution = !strcmp(version, "answer");
+    bool is_solution = !strcmp(version, "solution");
     snprintf(start, sizeof start, "\n%s\t%s%.*s\t", exercise, is_solution ? "model" : "s",
              is_solution ? 0 : (int)strcspn(version, "-"), version);
     read_text(path, &text);
@@ -278,10 +278,10 @@ START_TEST(times_in_lessons_match_results_and_ladders) {
 }
 END_TEST
 
-#define MIGRATION(h100, t4)                                                  \
-    "<!--times swizzle: 1-tile answer-->\n| us | a tile | swizzled | other " \
-    "|\n|---|---|---|---|\n| H100, measured "                                \
-    "| " h100 " | 51.5 | 3 |\n| H200, measured | 82.1 | 41.2 | |\n" t4       \
+#define MIGRATION(h100, t4)                                                    \
+    "<!--times swizzle: 1-tile solution-->\n| us | a tile | swizzled | other " \
+    "|\n|---|---|---|---|\n| H100, measured "                                  \
+    "| " h100 " | 51.5 | 3 |\n| H200, measured | 82.1 | 41.2 | |\n" t4         \
     "| here | x | y | z |\n\nText 84.4\n"
 
 START_TEST(a_wrong_time_is_reported) {
@@ -295,7 +295,7 @@ START_TEST(a_wrong_time_is_reported) {
     check_page("p", MIGRATION("84.4", "| T4, modelled | ? | 1 |\n"), &problems);
     ck_assert_ptr_nonnull(strstr(buf_str(&problems), "swizzle 1-tile on T4, modelled"));
     ck_assert_ptr_nonnull(
-        strstr(buf_str(&problems), "swizzle answer on T4, modelled is said to be 1 us"));
+        strstr(buf_str(&problems), "swizzle solution on T4, modelled is said to be 1 us"));
     buf_clear(&problems);
     check_page("p", "<!--times swizzle: 1-tile-->\n| 4096 × 2¹¹, us | a |\n", &problems);
     ck_assert_str_eq(buf_str(&problems),
@@ -312,10 +312,10 @@ START_TEST(a_wrong_time_is_reported) {
     check_page("p", "<!--times swizzle: no-such-->\n| H100, measured | 1 |\n", &problems);
     ck_assert_ptr_nonnull(strstr(buf_str(&problems), "no-such"));
     buf_clear(&problems);
-    check_page("p", "<!--times swizzle: answer-->\n| H100, stalls: long scoreboard | 200 |\n",
+    check_page("p", "<!--times swizzle: solution-->\n| H100, stalls: long scoreboard | 200 |\n",
                &problems);
     ck_assert_ptr_nonnull(strstr(
-        buf_str(&problems), "swizzle answer: H100, stalls: long scoreboard 200 %, and it is "));
+        buf_str(&problems), "swizzle solution: H100, stalls: long scoreboard 200 %, and it is "));
     buf_free(&problems);
 }
 END_TEST

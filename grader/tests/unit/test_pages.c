@@ -99,7 +99,7 @@ static struct result hostile(void) {
 static void write_page(struct result *r, struct buf *out) {
     struct version versions[] = {{.name = "naive", .result = *r, .us = 40},
                                  {.name = "2-step", .result = *r, .us = 30},
-                                 {.name = "answer", .result = *r, .us = 10}};
+                                 {.name = "solution", .result = *r, .us = 10}};
     struct report_history_entry runs[] = {
         {.graded_at = 1700000000, .verdict = "WA", .kind = "-"},
         {.graded_at = 1700000600, .verdict = "PART", .kind = "modelled", .score = 43.2, .us = 20}};

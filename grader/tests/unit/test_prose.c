@@ -42,15 +42,15 @@ static void make_book(void) {
         "\"times\": {\"\": {\"measured_us\": 20}, \"1-slow\": {\"measured_us\": 50}}}]}");
     write_text("docs/results/h100/other.tsv", "what\tus\nring of 2\t3.0\n");
     write_text("docs/results/counted.tsv",
-               "exercise\tversion\twhat\tfigure\none\tanswer\tshared_read_requests_total\t6.5\n");
+               "exercise\tversion\twhat\tfigure\none\tsolution\tshared_read_requests_total\t6.5\n");
     write_text("docs/results/limits.tsv",
                "exercise\tmetric\tlimit\none\tshared_read_requests_total\t0."
                "25\none\tblocks\t8\none\tread_amplification\t1.125\n");
     write_text("docs/sources.md", "# Sources\n\n### guide\nA guide.\n");
     write_text("solutions/01-x/one-ladder.md",
-               "| counter | 1-slow | answer |\n|---|---|---|\n| `global_load_threads` | 640 | 64 "
+               "| counter | 1-slow | solution |\n|---|---|---|\n| `global_load_threads` | 640 | 64 "
                "|\n\nTimes, modelled for 7, in µs:\n\n"
-               "| device | 1-slow | answer |\n|---|---|---|\n| h100 | 48 | 12 |\n");
+               "| device | 1-slow | solution |\n|---|---|---|\n| h100 | 48 | 12 |\n");
 }
 static void remove_book(void) {
     ck_assert(!shell("rm -r %s", folder));
@@ -77,12 +77,12 @@ static const char *check_page_text(const char *name, const char *text) {
 
 START_TEST(numbers_that_match_their_source_pass) {
     static const char *const right[] = {
-        "It takes 20 µs.\n<!--fig 20 µs: h100 one/answer-->\n",
-        "It is 2.5 times\nas fast.\n<!--fig 2.5 times: h100 one/1 / h100 one/answer-->\n",
-        "It takes 20.5 µs.\n<!--fig 20.5: h100 one/answer-->\n", /* measured: 3 % */
+        "It takes 20 µs.\n<!--fig 20 µs: h100 one/solution-->\n",
+        "It is 2.5 times\nas fast.\n<!--fig 2.5 times: h100 one/1 / h100 one/solution-->\n",
+        "It takes 20.5 µs.\n<!--fig 20.5: h100 one/solution-->\n", /* measured: 3 % */
         "Of 640 loads a tenth is left, about 45 µs of them.\n<!--fig 640 loads: count "
         "one/1[global_load_threads];\n"
-        "tenth: count one/answer[global_load_threads] / count one/1[global_load_threads]; 45 µs: "
+        "tenth: count one/solution[global_load_threads] / count one/1[global_load_threads]; 45 µs: "
         "sim:h100 "
         "one/1-slow-->\n",
         "- A ring: 3 µs, at 2 TB/s.\n<!--fig 3 µs: h100 other[ring of 2]; 2 TB/s: h100 "
@@ -90,7 +90,7 @@ START_TEST(numbers_that_match_their_source_pass) {
         "1e12-->\n- 48 KB.\n"
         "<!--fig 48 KB: source guide-->\n",
         "`shared_read_requests_total` 6.5, and 4 KB in 7 µs.\n<!--fig 6.5: ran "
-        "one/answer[shared_read_requests_total]; 4 KB: "
+        "one/solution[shared_read_requests_total]; 4 KB: "
         "1024 * 4 / 1024; 7 "
         "µs: once h100-->\n",
         "These are 64 · 8 = 512 bytes, (1 + 2) · 32 = 96.\n",
@@ -113,21 +113,21 @@ START_TEST(a_wrong_number_is_reported) {
     static const struct {
         const char *page, *wrong;
     } wrong[] = {
-        {"It takes 21 µs.\n<!--fig 21 µs: h100 one/answer-->\n",
-         ":1: says 21 µs, and it is 20 (h100 one/answer)\n"},
-        {"It takes 21 µs.\n<!--fig 20 µs: h100 one/answer-->\n",
+        {"It takes 21 µs.\n<!--fig 21 µs: h100 one/solution-->\n",
+         ":1: says 21 µs, and it is 20 (h100 one/solution)\n"},
+        {"It takes 21 µs.\n<!--fig 20 µs: h100 one/solution-->\n",
          ":1: the text does not say 20 µs\nchapters/01-x/README.md:1: no source for 21 µs.\n"},
         {"Of 641 loads.\n<!--fig 641: count one/1[global_load_threads]-->\n",
          ":1: says 641, and it is 640 (count one/1[global_load_threads])\n"},
-        {"About a\nfifth.\n<!--fig fifth: h100 one/answer / h100 one/1-->\n",
-         ":1: says fifth, and it is 0.4 (h100 one/answer / h100 one/1)\n"},
+        {"About a\nfifth.\n<!--fig fifth: h100 one/solution / h100 one/1-->\n",
+         ":1: says fifth, and it is 0.4 (h100 one/solution / h100 one/1)\n"},
         {"One.\n\nThese are 64 · 8 = 513 bytes.\n", ":3: says 64 · 8 = 513, and it is 512\n"},
         {"- At 2.5 times\n- the\n<!--fig 2.5: h100 one/1 / 20-->\n",
          ":2: the text does not say 2.5\nchapters/01-x/README.md:1: no source for 2.5 times\n"},
         {"It is 16 KB.\n<!--fig 16 KB: source gude-->\n",
          ":1: 16 KB: gude is not in docs/sources.md\n"},
         {"It is 16 KB.\n<!--fig 16 KB: h100 one/2-->\n",
-         ":1: h100 one has no 2: ['1-slow', 'answer']\n"},
+         ":1: h100 one has no 2: ['1-slow', 'solution']\n"},
         {"It is 16 KB.\n<!--fig 16 KB: import os-->\n", ":1: what is import os?\n"},
         {"| a | b |\n|---|---|\n| c | 5 % |\n", ":1: no source for 5 % |\n"},
     };

@@ -1,5 +1,5 @@
 // expect: PART
-// The answer of mma_swizzle: fragments are loaded by warps, 0.5 loads for 16 x 16 x 16 products.
+// The model solution of mma_swizzle: fragments are loaded by warps, 0.5 loads for 16 x 16 x 16 products.
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
