@@ -22,5 +22,5 @@ extern "C" void overlap(unsigned *out, const unsigned *in, int n) {
     cudaMemcpyAsync(p, in, n * sizeof(unsigned), cudaMemcpyHostToDevice);
     mix<<<(n + THREADS - 1) / THREADS, THREADS>>>(p, n);
     cudaMemcpyAsync(out, p, n * sizeof(unsigned), cudaMemcpyDeviceToHost);
-    cudaFree(p); // waits for what uses it
+    cudaFree(p); // waits for the copies that read it
 }

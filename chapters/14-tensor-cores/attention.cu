@@ -6,7 +6,7 @@
 constexpr int DIM = 64, TILE = 32;
 constexpr unsigned ALL = 0xffffffff;
 
-// scores[i][j] = q[i] * k[j] / 8: a block of TILE x TILE.
+// scores[i][j] = q[i] * k[j] / 8. A block computes TILE x TILE.
 __global__ void multiply_keys(float *scores, const half *q, const half *k, int n) {
     __shared__ float query[TILE][DIM + 1], key[TILE][DIM + 1];
     int x = threadIdx.x, y = threadIdx.y, top = blockIdx.y * TILE, left = blockIdx.x * TILE;
@@ -22,7 +22,7 @@ __global__ void multiply_keys(float *scores, const half *q, const half *k, int n
     if (top + y < n && left + x < n) scores[(head + top + y) * n + left + x] = sum / 8.0f;
 }
 
-// A warp a row, in place.
+// One warp per row, in place.
 __global__ void softmax(float *scores, int n, int rows) {
     int row = blockIdx.x * blockDim.y + threadIdx.y, lane = threadIdx.x;
     if (row >= rows) return;
@@ -35,7 +35,7 @@ __global__ void softmax(float *scores, int n, int rows) {
     for (int j = lane; j < n; j += 32) mine[j] = expf(mine[j] - most) / sum;
 }
 
-// out[i] = sum over j of weights[i][j] * v[j]: a block of TILE rows, two elements a thread.
+// out[i] = sum over j of weights[i][j] * v[j]. A block computes TILE rows, two elements per thread.
 __global__ void multiply_values(float *out, const float *weights, const half *v, int n) {
     __shared__ float weight[TILE][TILE + 1], value[TILE][DIM];
     int x = threadIdx.x, y = threadIdx.y, row = blockIdx.x * TILE + y;

@@ -4,22 +4,22 @@
 #include <cuda_fp16.h>
 
 constexpr int BLOCK = 128, DEPTH = 64, THREADS = 256;
-constexpr int ROWS = 64, COLS = 128;    // of a product: a warpgroup has 64 rows of the tile, and all of its columns
-constexpr int CHUNK = 8, CHUNKS = 8;    // halves in 16 bytes, and how often these are in a row
-constexpr int SUMS = ROWS * COLS / 128; // that a thread has
+constexpr int ROWS = 64, COLS = 128;    // of a product: a warpgroup computes 64 rows of the tile, in all columns
+constexpr int CHUNK = 8, CHUNKS = 8;    // halves in 16 bytes; 16-byte chunks in a row
+constexpr int SUMS = ROWS * COLS / 128; // accumulators per thread
 
-// Where 16 bytes of a row are: chunk after chunk, the rows of one side by side.
+// Returns the index of a 16-byte chunk of a row: chunk after chunk, the rows of a chunk next to each other.
 __device__ int place(int row, int chunk) { return (chunk * BLOCK + row) * CHUNK; }
 
-// What a product is told of a matrix in shared memory, all in units of 16 bytes: where it begins; from bit 16 on, how far the next chunk
-// of a row is; from bit 32 on, how far the next eight rows are. No swizzle is 0 in bits 62 and 63.
+// Returns the descriptor of a matrix in shared memory, in units of 16 bytes: its address; from bit 16 on, the distance to the next chunk
+// of a row; from bit 32 on, the distance to the next eight rows. Bits 62 and 63 are 0: no swizzle.
 __device__ unsigned long long descriptor(const half *first) {
     return (__cvta_generic_to_shared(first) & 0x3ffff) >> 4 | (unsigned long long)BLOCK << 16 | 8ull << 32;
 }
 
 #define FOUR(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define SIXTEEN(i) FOUR(i), FOUR(i + 4), FOUR(i + 8), FOUR(i + 12)
-// d += a * b, of 64 x 16 by 16 x 128; both are read from shared memory, and nobody waits.
+// d += a * b: 64 x 16 by 16 x 128. The product reads both from shared memory, asynchronously.
 __device__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long long b) {
     asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
                  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
@@ -30,7 +30,7 @@ __device__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long l
                  : "l"(a), "l"(b));
 }
 
-// Rows `top` and on, 64 halves of each, 16 bytes a thread and turn. Below the last row it is the last one again, for nobody.
+// Copies 64 halves of each row from `top` on, 16 bytes per thread and pass. Rows below the last one copy the last row again.
 __device__ void fetch(half *piece, const half *matrix, int top, int start, int rows, int k) {
     for (int e = threadIdx.x; e < BLOCK * CHUNKS; e += THREADS) {
         int row = e / CHUNKS, chunk = e % CHUNKS;
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(THREADS) scores(float *c, const half *a, const
     for (int start = 0; start < k; start += DEPTH) {
         fetch(a_piece, a, top, start, n, k);
         fetch(b_piece, b, left, start, m, k);
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // so that products read what the thread has written
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // makes the thread's writes visible to products (async proxy)
         __syncthreads();
 #pragma unroll
         for (int l = 0; l < CHUNKS; l += 2) { // 16 steps of k are two chunks

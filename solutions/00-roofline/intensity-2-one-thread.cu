@@ -1,5 +1,5 @@
-// Step 2: all threads of a kernel do the same, so it is enough to know what one of them did. Thread 0 says so,
-// times n. No atomics; but still the kernels have to run before the numbers are there.
+// Step 2: all threads of a kernel do the same, so counting one of them is enough. Thread 0 adds its counts
+// times n. No atomics, but the kernels must still run before the numbers exist.
 
 __device__ void report(double *counts, int n, double flops, double bytes) {
     counts[0] = n * flops;
@@ -36,7 +36,7 @@ __global__ void smooth(float *y, double *counts, const float *x, int n) // kerne
     float left = i > 0 ? x[i - 1] : 0.0f;
     float right = i + 1 < n ? x[i + 1] : 0.0f;
     y[i] = left + x[i] + right;
-    if (i == 0) report(counts, n, 2, 8); // its neighbours' loads are counted by the neighbours
+    if (i == 0) report(counts, n, 2, 8); // the neighbours' threads count the neighbours' loads
 }
 
 extern "C" void intensity(double *answers_out, float *y, const float *x, const float *w, int n, int steps,

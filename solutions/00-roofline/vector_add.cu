@@ -1,4 +1,4 @@
-// vector_add: the model solution. A grid-stride loop: any n, any grid, neighbours take neighbours.
+// vector_add: the model solution. A grid-stride loop: any n, any grid; adjacent threads access adjacent elements.
 
 __global__ void vector_add_kernel(float *__restrict__ out, const float *__restrict__ a,
                                   const float *__restrict__ b, int n) {

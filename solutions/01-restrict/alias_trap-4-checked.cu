@@ -1,5 +1,5 @@
-// Step 4: the level in a register too, and the one overlap that the contract allows is looked for: where the
-// sample is the level, the register has its value. One store a signal, for one comparison a step.
+// Step 4: the level in a register, too. The one overlap that the contract allows is tested: if the
+// sample is the level, the register has its value. One store per signal, for one comparison per step.
 
 __global__ void alias_trap_kernel(float *level, const float *x, const float *rate, int signals, int length) {
     int s = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,6 +1,6 @@
 // alias_trap: the model solution. No store stands in the loop, so eight samples are loaded before the first of them
-// is used. The one overlap that the contract allows is looked for: where the sample is the level, the register
-// has its value, and what was loaded from there is not used.
+// is used. The one overlap that the contract allows is tested: if the sample is the level, the register
+// has its value, and the loaded value is not used.
 
 constexpr int AHEAD = 8;
 

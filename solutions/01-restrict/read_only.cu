@@ -1,5 +1,5 @@
-// read_only: the model solution. Nothing that is stored can be what is loaded, and the parameter list says so:
-// re and im are loaded once a number, the rotation once a thread, all through the read-only path.
+// read_only: the model solution. The parameter list promises that no store changes a loaded value:
+// re and im are loaded once per number, the rotation once per thread, all through the read-only path.
 
 __global__ void rotate(float *__restrict__ out_re, float *__restrict__ out_im, const float *__restrict__ re,
                        const float *__restrict__ im, const float *__restrict__ rotation, int n) {

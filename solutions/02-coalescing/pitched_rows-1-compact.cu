@@ -1,4 +1,4 @@
-// Step 1: rows without gaps, as they came. Seven of eight rows of 1001 floats start inside a sector.
+// Step 1: rows without padding, as given. Seven of eight rows of 1001 floats start inside a sector.
 
 __global__ void smooth(float *__restrict__ to, const float *__restrict__ from, int rows, int cols) {
     int col = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,6 +1,6 @@
 // pitched_rows: the model solution. Between the first step and the last, rows lie in temporaries whose pitch is
-// a multiple of 128 bytes; the kernel converts on its way, since it knows the pitch of what it reads and of
-// what it writes.
+// a multiple of 128 bytes. The kernel converts while it computes: it has one pitch for its input and one
+// for its output.
 
 __global__ void smooth(float *__restrict__ to, int to_pitch, const float *__restrict__ from, int from_pitch,
                        int rows, int cols) {

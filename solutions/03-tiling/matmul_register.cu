@@ -1,12 +1,12 @@
 // matmul_register: the model solution. A block owns 128 x 64 elements of C, a thread 8 x 8 of them in registers.
-// Tiles 8 deep are fetched four floats a lane; the tile of A is turned round on its way, so that a step of k
-// reads vectors of both. The next tiles are on their way, in registers, while the present ones are multiplied.
+// Tiles 8 deep are loaded with four floats per lane. The tile of A is stored transposed, so that a step of k
+// reads vectors of both. While one pair of tiles is multiplied, the next one is loaded into registers.
 
 constexpr int ROWS = 128, COLS = 64, DEPTH = 8, THREADS = 128;
-constexpr int PAD = 4; // shifts the rows of the turned tile by 4 banks each: its stores then do not collide
+constexpr int PAD = 4; // shifts each row of the transposed tile by 4 banks, which avoids bank conflicts of its stores
 
-// WHOLE: all tiles lie inside the matrices, whose rows are aligned. Otherwise each access is tested, and outside
-// there are zeros.
+// WHOLE: all tiles lie inside the matrices, and rows are aligned. Otherwise each access is tested, and elements outside
+// are zero.
 template <bool WHOLE> __device__ float4 fetch(const float *matrix, int row, int col, int rows, int cols) {
     size_t at = (size_t)row * cols + col;
     if (WHOLE || (row < rows && col + 3 < cols && cols % 4 == 0)) return *reinterpret_cast<const float4 *>(matrix + at);
@@ -20,10 +20,10 @@ template <bool WHOLE> __device__ float4 fetch(const float *matrix, int row, int 
 }
 
 struct tiles {
-    float a[DEPTH][ROWS + PAD], b[DEPTH][COLS]; // a is turned: a[l] is a column
+    float a[DEPTH][ROWS + PAD], b[DEPTH][COLS]; // a is transposed: a[l] is a column
 };
 
-struct piece { // what a thread fetches of both
+struct piece { // vectors that a thread loads of both
     float4 a[2], b;
 };
 
@@ -69,7 +69,7 @@ __device__ void put(tiles &to, const piece &p) {
     *reinterpret_cast<float4 *>(&to.b[t / 16][t % 16 * 4]) = p.b;
 }
 
-// With the tests for the border, no registers are left to fetch ahead into: tiles are fetched when they are needed.
+// The bounds tests leave no registers for prefetching, so tiles are loaded when they are needed.
 template <bool WHOLE>
 __global__ void __launch_bounds__(THREADS, 4)
     matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b, int n, int k, int m) {

@@ -1,4 +1,4 @@
-// Step 2: row x is turned by x places, as a pad would do it, and wraps round within its 32 words.
+// Step 2: row x is rotated by x words within its 32 words, with the effect of a pad.
 
 constexpr int TILE = 32, ROWS_AT_ONCE = 8;
 

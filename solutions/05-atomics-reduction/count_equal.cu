@@ -1,9 +1,9 @@
 // count_equal: the model solution. Each thread counts vectors of four elements in a register, a warp adds up by
 // shuffles, a block through one shared word a warp, and comes to global memory once.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1056; // 8 blocks for each of 132 SMs
 // tune: THREADS 128 256 512 1024
-// tune: MOST_BLOCKS 264 528 1056 2112
+// tune: MAX_BLOCKS 264 528 1056 2112
 
 __device__ int warp_sum(int v) {
     for (int distance = 16; distance > 0; distance /= 2) v += __shfl_down_sync(0xffffffff, v, distance);
@@ -18,7 +18,7 @@ __global__ void count_kernel(int *__restrict__ count, const int *__restrict__ da
         int4 v = vectors[i];
         found += (v.x == value) + (v.y == value) + (v.z == value) + (v.w == value);
     }
-    if (n / 4 * 4 + first < n) found += data[n / 4 * 4 + first] == value; // at most three are left
+    if (n / 4 * 4 + first < n) found += data[n / 4 * 4 + first] == value; // at most three remain
 
     found = warp_sum(found);
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = found;
@@ -31,5 +31,5 @@ __global__ void count_kernel(int *__restrict__ count, const int *__restrict__ da
 extern "C" void count_equal(int *count, const int *data, int value, int n) {
     cudaMemsetAsync(count, 0, sizeof *count);
     if (n == 0) return;
-    count_kernel<<<min((n / 4 + THREADS) / THREADS, MOST_BLOCKS), THREADS>>>(count, data, value, n);
+    count_kernel<<<min((n / 4 + THREADS) / THREADS, MAX_BLOCKS), THREADS>>>(count, data, value, n);
 }

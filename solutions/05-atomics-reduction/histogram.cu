@@ -1,8 +1,8 @@
 // histogram: the model solution. A copy of the 256 bins for each lane of a warp, the copies of a bin side by
-// side: lane l counts in bank l, so no two lanes of a warp ever want the same bank, whatever the data are. A
+// side: lane l counts in bank l, so no two lanes of a warp access the same bank, for any data. A
 // thread takes 16 bytes at once. 256 atomics in global memory a block.
 
-constexpr int BINS = 256, COPIES = 32, THREADS = 512, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
+constexpr int BINS = 256, COPIES = 32, THREADS = 512, MAX_BLOCKS = 528; // 4 blocks for each of 132 SMs
 // tune: THREADS 128 256 512 1024
 // tune: COPIES 8 16 32
 
@@ -44,5 +44,5 @@ extern "C" void histogram(int *bins, const unsigned char *data, int n) {
     clear<<<1, BINS>>>(bins);
     if (n == 0) return;
     int blocks = (n / 16 + THREADS - 1) / THREADS;
-    count<<<max(1, min(blocks, MOST_BLOCKS)), THREADS>>>(bins, data, n);
+    count<<<max(1, min(blocks, MAX_BLOCKS)), THREADS>>>(bins, data, n);
 }

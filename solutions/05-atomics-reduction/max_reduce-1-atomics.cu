@@ -7,7 +7,7 @@ __global__ void start(float *out) {
 // There is no atomicMax for floats. As integers, positive floats are ordered as they are, negative ones the
 // other way round.
 __device__ void atomic_max(float *out, float v) {
-    int bits = __float_as_int(v); // its sign, not a comparison, tells: -0.0f is not below 0
+    int bits = __float_as_int(v); // tests the sign bit: -0.0f < 0 is false
     if (bits >= 0)
         atomicMax((int *)out, bits);
     else

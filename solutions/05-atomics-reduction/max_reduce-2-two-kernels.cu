@@ -1,6 +1,6 @@
 // Step 2: blocks store their results, a second launch of the same kernel reduces those. No atomics.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 for each of 132 SMs
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1056; // 8 for each of 132 SMs
 
 __device__ float warp_max(float v) {
     for (int distance = 16; distance > 0; distance /= 2)
@@ -23,7 +23,7 @@ __global__ void reduce(float *__restrict__ out, const float *__restrict__ in, in
 }
 
 extern "C" void max_reduce(float *out, const float *in, int n) {
-    int blocks = min((n + THREADS - 1) / THREADS, MOST_BLOCKS);
+    int blocks = min((n + THREADS - 1) / THREADS, MAX_BLOCKS);
     float *part = nullptr;
     if (blocks > 0 && cudaMalloc(&part, blocks * sizeof(float)) != cudaSuccess) return;
     if (blocks > 0) reduce<<<blocks, THREADS>>>(part, in, n);

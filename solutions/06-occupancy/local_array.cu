@@ -20,7 +20,7 @@ __device__ int middle(const int *window) {
     return v[3];
 }
 
-// A result whose window may reach beyond the array.
+// Computes a result whose window may extend past the array.
 __device__ int at_the_end(const int *in, int i, int n) {
     int v[WIDTH];
 #pragma unroll

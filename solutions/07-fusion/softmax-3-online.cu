@@ -34,7 +34,7 @@ __device__ float block_sum(float v, float *part) {
 __global__ void softmax_online(float *__restrict__ out, const float *__restrict__ in, int cols) {
     __shared__ float part[2][WARPS];
     const size_t start = (size_t)blockIdx.x * cols;
-    float most = -INFINITY, sum = 0.0f; // sum of exp(x - most) over what this thread has seen
+    float most = -INFINITY, sum = 0.0f; // sum of exp(x - most) over the elements this thread has read
     for (int i = threadIdx.x; i < cols; i += THREADS) {
         float x = in[start + i];
         if (x > most)

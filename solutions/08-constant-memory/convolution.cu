@@ -3,15 +3,15 @@
 // apart: a tap that was fetched serves eight products, a vector from the tile sixteen, and neighbouring lanes
 // store neighbouring vectors.
 
-constexpr int MOST_RADIUS = 64, THREADS = 128, GROUPS = 2;
+constexpr int MAX_RADIUS = 64, THREADS = 128, GROUPS = 2;
 // tune: THREADS 64 128 256
-constexpr int APART = 4 * THREADS, PART = GROUPS * APART; // PART results a block
+constexpr int APART = 4 * THREADS, PART = GROUPS * APART; // PART results per block
 constexpr int LOADS = PART / THREADS;
 
-__constant__ float taps[2 * MOST_RADIUS + 1];
+__constant__ float taps[2 * MAX_RADIUS + 1];
 
-// The tile begins with the first result's first element. All loads of a thread are under way before a store waits
-// for the first of them; not every thread has one of the halo's.
+// The tile begins with the first result's first element. A thread issues all loads before a store waits
+// for the first of them. Not every thread loads part of the halo.
 __device__ void fill(float *tile, const float *in, int first, int end, int n) {
     const int t = threadIdx.x;
     if (first >= 0 && first + end <= n) {
@@ -22,7 +22,7 @@ __device__ void fill(float *tile, const float *in, int first, int end, int n) {
 #pragma unroll
         for (int e = 0; e <= LOADS; e++)
             if (e < LOADS || PART + t < end) tile[t + e * THREADS] = v[e];
-        for (int e = PART + THREADS + t; e < end; e += THREADS) tile[e] = in[first + e]; // a wide halo's end
+        for (int e = PART + THREADS + t; e < end; e += THREADS) tile[e] = in[first + e]; // the end of a wide halo
     } else
         for (int e = t; e < end; e += THREADS)
             tile[e] = first + e >= 0 && first + e < n ? in[first + e] : 0.0f;
@@ -54,12 +54,12 @@ __device__ void store4(float *out, int i, int n, const float (&sum)[4]) {
 
 __global__ void __launch_bounds__(THREADS)
     convolve(float *__restrict__ out, const float *__restrict__ in, int n, int radius) {
-    __shared__ __align__(16) float tile[PART + 2 * MOST_RADIUS + 4];
+    __shared__ __align__(16) float tile[PART + 2 * MAX_RADIUS + 4];
     const float *own = tile + 4 * threadIdx.x; // the first group's first element
     fill(tile, in, blockIdx.x * PART - radius, PART + 2 * radius + 4, n);
     __syncthreads();
 
-    float sum[GROUPS][4] = {}, x[GROUPS][8]; // x: what the next four taps meet
+    float sum[GROUPS][4] = {}, x[GROUPS][8]; // x: the elements for the next four taps
 #pragma unroll
     for (int g = 0; g < GROUPS; g++) load4(x[g], own + g * APART);
     int k = 0;
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(THREADS)
     }
 #pragma unroll
     for (int g = 0; g < GROUPS; g++) load4(x[g] + 4, own + g * APART + k + 4);
-    add<3>(sum, x, k, 2 * radius + 1 - k); // 2 * radius + 1 taps: one or three are left
+    add<3>(sum, x, k, 2 * radius + 1 - k); // 2 * radius + 1 taps: one or three remain
 #pragma unroll
     for (int g = 0; g < GROUPS; g++)
         store4(out, blockIdx.x * PART + g * APART + 4 * threadIdx.x, n, sum[g]);

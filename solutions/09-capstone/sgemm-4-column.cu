@@ -4,7 +4,7 @@
 constexpr int BLOCK = 64, DEPTH = 8, ROWS = 8, THREADS = BLOCK * BLOCK / ROWS;
 
 __device__ float blend(float sum, const float *old, float alpha, float beta) {
-    return beta == 0.0f ? alpha * sum : alpha * sum + beta * *old; // with beta = 0, C is not read
+    return beta == 0.0f ? alpha * sum : alpha * sum + beta * *old; // if beta is 0, C is not read
 }
 
 __global__ void sgemm_kernel(float *c, const float *__restrict__ a, const float *__restrict__ b, int n, int k,

@@ -2,18 +2,18 @@
 // products.
 
 constexpr int BLOCK = 128, DEPTH = 8, SIDE = 8, APART = BLOCK / SIDE, THREADS = APART * APART;
-constexpr int EACH = BLOCK * DEPTH / THREADS; // elements of a piece that a thread fetches
-// Shifts the rows of the turned tile of A by 4 banks each: its stores then do not collide.
+constexpr int EACH = BLOCK * DEPTH / THREADS; // elements of a piece that a thread loads
+// Shifts each row of the transposed tile of A by 4 banks, which avoids bank conflicts of its stores.
 constexpr int PAD = 4;
 
 __device__ float blend(float sum, const float *old, float alpha, float beta) {
-    return beta == 0.0f ? alpha * sum : alpha * sum + beta * *old; // with beta = 0, C is not read
+    return beta == 0.0f ? alpha * sum : alpha * sum + beta * *old; // if beta is 0, C is not read
 }
 
 __global__ void __launch_bounds__(THREADS, 2)
     sgemm_kernel(float *c, const float *__restrict__ a, const float *__restrict__ b, int n, int k, int m,
                  float alpha, float beta) {
-    __shared__ float a_tile[DEPTH][BLOCK + PAD], b_tile[DEPTH][BLOCK]; // a_tile is turned: a_tile[l] is a column
+    __shared__ float a_tile[DEPTH][BLOCK + PAD], b_tile[DEPTH][BLOCK]; // a_tile is transposed: a_tile[l] is a column
     const int t = threadIdx.x;
     const int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK;
     const int x = t % APART, y = t / APART;

@@ -6,16 +6,16 @@
 #include <cuda_pipeline.h>
 
 constexpr int BLOCK = 128, DEPTH = 16, THREADS = 128;
-constexpr int ACROSS = 16; // columns of C a thread
-constexpr int EACH = BLOCK * DEPTH / 4 / THREADS; // vectors a thread fetches of either piece
-// Shifts the rows of the turned tile of A by 4 banks each: its stores then do not collide.
+constexpr int ACROSS = 16; // columns of C per thread
+constexpr int EACH = BLOCK * DEPTH / 4 / THREADS; // vectors of each piece that a thread loads
+// Shifts each row of the transposed tile of A by 4 banks, which avoids bank conflicts of its stores.
 constexpr int PAD = 4;
 
 struct tiles {
-    float a[DEPTH][BLOCK + PAD], b[DEPTH][BLOCK]; // a is turned: a[l] is a column
+    float a[DEPTH][BLOCK + PAD], b[DEPTH][BLOCK]; // a is transposed: a[l] is a column
 };
 
-// Four elements of a row, zeros outside the matrix; one load where the row is aligned. WHOLE: all are inside and
+// Returns four elements of a row, with zeros outside the matrix. One load if the row is aligned. WHOLE: all are inside and
 // aligned.
 template <bool WHOLE> __device__ float4 fetch(const float *matrix, int row, int col, int rows, int cols) {
     const float *p = matrix + (size_t)row * cols + col;
@@ -30,10 +30,10 @@ template <bool WHOLE> __device__ float4 fetch(const float *matrix, int row, int 
 }
 
 __device__ float blend(float sum, const float *old, float alpha, float beta) {
-    return beta == 0.0f ? alpha * sum : alpha * sum + beta * *old; // with beta = 0, C is not read
+    return beta == 0.0f ? alpha * sum : alpha * sum + beta * *old; // if beta is 0, C is not read
 }
 
-// Four results of a row.
+// Computes four results of a row.
 template <bool WHOLE>
 __device__ void finish(float *c, int row, int col, int rows, int cols, float4 sum, float alpha, float beta) {
     float *p = c + (size_t)row * cols + col;
@@ -77,7 +77,7 @@ __device__ void put_a(tiles &to, const float4 (&from)[EACH]) {
     }
 }
 
-// Starts the thread's share of a piece of B on its way into the buffer.
+// Starts copying the thread's share of a piece of B into the buffer.
 template <bool WHOLE>
 __device__ void send_b(tiles &to, const float *b, int left, int start, int k, int m) {
 #pragma unroll
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
             for (int j = 0; j < ACROSS; j += 4) load4(&row[j], &buffer[now].b[l][x + j * 4]);
 #pragma unroll
-            for (int j = 0; j < ACROSS; j++) // down the columns: ptxas then reads more operands once for two products
+            for (int j = 0; j < ACROSS; j++) // down the columns: ptxas then reuses more operands for two products
 #pragma unroll
                 for (int i = 0; i < 8; i++) sum[i][j] += column[i] * row[j];
         }

@@ -6,12 +6,12 @@ __global__ void add(float *sums, const float *values, const int *segment, int n)
     __shared__ float part[2][THREADS];
     __shared__ int owner[THREADS];
     int t = threadIdx.x, i = blockIdx.x * THREADS + t, from = 0;
-    int mine = i < n ? segment[i] : -1; // threads beyond the end are a segment of their own
+    int mine = i < n ? segment[i] : -1; // threads past the end form their own segment
     owner[t] = mine;
     part[0][t] = i < n ? values[i] : 0.0f;
     __syncthreads();
 
-    // part[from][t] has the elements of t's segment among the `d` from t on.
+    // part[from][t] sums the elements of t's segment among the `d` from t on.
     for (int d = 1; d < THREADS; d *= 2, from ^= 1) {
         float sum = part[from][t];
         if (t + d < THREADS && owner[t + d] == mine) sum += part[from][t + d];

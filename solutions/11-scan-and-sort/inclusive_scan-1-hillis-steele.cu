@@ -1,8 +1,8 @@
-// Step 1: each part of 256 elements is scanned in shared memory, round by round; what lies before the block is added afterwards.
+// Step 1: each part of 256 elements is scanned in shared memory, round by round; the block's prefix is added afterwards.
 
-constexpr int THREADS = 256, MOST_BLOCKS = 1024;
+constexpr int THREADS = 256, MAX_BLOCKS = 1024;
 
-__device__ unsigned total[MOST_BLOCKS]; // of each block's part of `in`; then of all parts up to it
+__device__ unsigned total[MAX_BLOCKS]; // of each block's part of `in`; later the inclusive prefix sum
 
 __global__ void scan_parts(unsigned *out, const unsigned *in, int n, int part) {
     __shared__ unsigned sum[2][THREADS];
@@ -26,7 +26,7 @@ __global__ void scan_parts(unsigned *out, const unsigned *in, int n, int part) {
 }
 
 __global__ void scan_totals() {
-    __shared__ unsigned sum[2][MOST_BLOCKS];
+    __shared__ unsigned sum[2][MAX_BLOCKS];
     int t = threadIdx.x, from = 0;
     sum[0][t] = total[t];
     __syncthreads();
@@ -46,7 +46,7 @@ __global__ void add_before(unsigned *out, int n, int part) {
 }
 
 extern "C" void inclusive_scan(unsigned *out, const unsigned *in, int n) {
-    int part = (n / MOST_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, whole rounds
+    int part = (n / MAX_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, a multiple of its round
     int blocks = (n + part - 1) / part;
     if (blocks == 0) return;
     scan_parts<<<blocks, THREADS>>>(out, in, n, part);

@@ -1,12 +1,12 @@
 // Step 2: a tree up and a tree down: two additions an element in place of eight.
 
-constexpr int THREADS = 256, MOST_BLOCKS = 1024;
+constexpr int THREADS = 256, MAX_BLOCKS = 1024;
 
-__device__ unsigned total[MOST_BLOCKS]; // of each block's part of `in`; then of all parts up to it
+__device__ unsigned total[MAX_BLOCKS]; // of each block's part of `in`; later the inclusive prefix sum
 
 constexpr int TILE = 2 * THREADS;
 
-// The sums before each element, in place; the sum of all comes back.
+// Replaces the elements by exclusive prefix sums; returns the total.
 __device__ unsigned scan_tile(unsigned *sum) {
     int t = threadIdx.x, distance = 1;
     for (int active = THREADS; active > 0; active /= 2, distance *= 2) { // up: sums of 2, 4, 8 ... elements
@@ -17,7 +17,7 @@ __device__ unsigned scan_tile(unsigned *sum) {
     __syncthreads();
     if (t == 0) sum[TILE - 1] = 0;
     __syncthreads();
-    for (int active = 1; active <= THREADS; active *= 2) { // down: what lies before each of them
+    for (int active = 1; active <= THREADS; active *= 2) { // down: the sum before each of them
         distance /= 2;
         if (t < active) {
             int left = distance * (2 * t + 1) - 1, right = distance * (2 * t + 2) - 1;
@@ -49,7 +49,7 @@ __global__ void scan_parts(unsigned *out, const unsigned *in, int n, int part) {
 }
 
 __global__ void scan_totals() {
-    __shared__ unsigned sum[2][MOST_BLOCKS];
+    __shared__ unsigned sum[2][MAX_BLOCKS];
     int t = threadIdx.x, from = 0;
     sum[0][t] = total[t];
     __syncthreads();
@@ -69,7 +69,7 @@ __global__ void add_before(unsigned *out, int n, int part) {
 }
 
 extern "C" void inclusive_scan(unsigned *out, const unsigned *in, int n) {
-    int part = (n / MOST_BLOCKS + TILE) / TILE * TILE; // elements of a block, whole rounds
+    int part = (n / MAX_BLOCKS + TILE) / TILE * TILE; // elements of a block, a multiple of its round
     int blocks = (n + part - 1) / part;
     if (blocks == 0) return;
     scan_parts<<<blocks, THREADS>>>(out, in, n, part);

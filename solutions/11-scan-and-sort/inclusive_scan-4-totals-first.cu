@@ -1,8 +1,8 @@
 // Step 4: the blocks' totals first, and then the scan from there: each result is written once.
 
-constexpr int THREADS = 256, MOST_BLOCKS = 1024;
+constexpr int THREADS = 256, MAX_BLOCKS = 1024;
 
-__device__ unsigned total[MOST_BLOCKS]; // of each block's part of `in`; then of all parts up to it
+__device__ unsigned total[MAX_BLOCKS]; // of each block's part of `in`; later the inclusive prefix sum
 
 constexpr int WARPS = THREADS / 32;
 constexpr unsigned ALL = 0xffffffff;
@@ -29,7 +29,7 @@ __global__ void add_parts(const unsigned *in, int n, int part) {
 }
 
 __global__ void scan_totals() {
-    __shared__ unsigned sum[2][MOST_BLOCKS];
+    __shared__ unsigned sum[2][MAX_BLOCKS];
     int t = threadIdx.x, from = 0;
     sum[0][t] = total[t];
     __syncthreads();
@@ -42,7 +42,7 @@ __global__ void scan_totals() {
 }
 
 __global__ void scan_parts(unsigned *out, const unsigned *in, int n, int part) {
-    __shared__ unsigned sum[2][WARPS]; // two rooms in turns: one barrier a round is enough
+    __shared__ unsigned sum[2][WARPS]; // double-buffered, so one barrier per round is enough
     int t = threadIdx.x, first = blockIdx.x * part, last = min(n, first + part), room = 0;
     unsigned before = blockIdx.x > 0 ? total[blockIdx.x - 1] : 0;
     for (int base = first; base < last; base += THREADS, room ^= 1) {
@@ -61,7 +61,7 @@ __global__ void scan_parts(unsigned *out, const unsigned *in, int n, int part) {
 }
 
 extern "C" void inclusive_scan(unsigned *out, const unsigned *in, int n) {
-    int part = (n / MOST_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, whole rounds
+    int part = (n / MAX_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, a multiple of its round
     int blocks = (n + part - 1) / part;
     if (blocks == 0) return;
     add_parts<<<blocks, THREADS>>>(in, n, part);

@@ -1,13 +1,13 @@
 // radix_pass: the model solution. A warp ranks 256 keys, 32 at a time, in registers alone: lane d counts digit d, by votes. 2048 keys
-// are put into order in shared memory, and leave in stretches of 128 neighbours.
+// are sorted in shared memory and stored in runs of 128 adjacent keys.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 528; // 4 blocks for each of 132 SMs
 constexpr int BITS = 4, DIGITS = 1 << BITS, KEYS = 8, OF_WARP = 32 * KEYS,
-              TILE = THREADS * KEYS; // of a lane, a warp, a block
+              TILE = THREADS * KEYS; // elements of a lane, a warp, a block
 constexpr unsigned ALL = 0xffffffff;
 
-// By digit and block: how many keys of the block's part have the digit, and where in `out` they begin.
-__device__ int counts[DIGITS][MOST_BLOCKS], starts[DIGITS][MOST_BLOCKS];
+// By digit and block: the number of the block's keys with that digit, and their first index in `out`.
+__device__ int counts[DIGITS][MAX_BLOCKS], starts[DIGITS][MAX_BLOCKS];
 
 __device__ int digit_of(unsigned key, int shift) { return key >> shift & (DIGITS - 1); }
 
@@ -29,7 +29,7 @@ __global__ void count_digits(const unsigned *__restrict__ in, int n, int part, i
     if (threadIdx.x < DIGITS) counts[threadIdx.x][blockIdx.x] = count[threadIdx.x];
 }
 
-// One block; a warp for each digit adds up over the blocks. What lies before a digit are all smaller ones.
+// One block. One warp per digit scans the counts of all blocks. All smaller digits precede a digit.
 __global__ void scan_counts(int blocks) {
     __shared__ int total[DIGITS];
     int digit = threadIdx.x / 32, lane = threadIdx.x % 32, sum = 0;
@@ -52,8 +52,8 @@ __global__ void scan_counts(int blocks) {
     }
 }
 
-// For warp 0, after the warps have counted: found[w][d] becomes where in the tile the keys of warp w with digit d go, and
-// offset[d] what leads from a place in the tile to one in `out`. Lane d has in `next` where its digit goes on there.
+// Called by warp 0 after all warps have counted. found[w][d] becomes the index in the tile of warp w's first key with digit d, and
+// offset[d] the difference between an index in `out` and one in the tile. Lane d has in `next` the next free index of its digit in `out`.
 __device__ void place_digits(int (*found)[DIGITS], int *offset, int *next) {
     int lane = threadIdx.x % 32, all = 0;
     for (int w = 0; w < WARPS && lane < DIGITS; w++) all += found[w][lane];
@@ -74,11 +74,11 @@ __device__ void place_digits(int (*found)[DIGITS], int *offset, int *next) {
     }
 }
 
-// Where a key is among the warp's keys of its digit. Lane d has in `counted` how many keys had digit d in rounds before. Each vote is
+// Returns a key's rank among the warp's keys with its digit. Lane d has in `counted` the number of such keys in earlier rounds. Each vote is
 // about a bit: lanes with the same digit agree in all of them.
 __device__ int rank_of(int digit, int &counted) {
     int lane = threadIdx.x % 32;
-    unsigned has_lane = ALL, peers = ALL; // whose digit is this lane's number, and whose is this lane's digit
+    unsigned has_lane = ALL, peers = ALL; // lanes whose digit is this lane's number; lanes with this lane's digit
 #pragma unroll
     for (int bit = 0; bit < BITS; bit++) {
         unsigned votes = __ballot_sync(ALL, digit >> bit & 1);
@@ -90,7 +90,7 @@ __device__ int rank_of(int digit, int &counted) {
     return rank;
 }
 
-__global__ void __launch_bounds__(THREADS, MOST_BLOCKS / 132)
+__global__ void __launch_bounds__(THREADS, MAX_BLOCKS / 132)
     move_keys(unsigned *__restrict__ out, const unsigned *__restrict__ in, int n, int part, int shift) {
     __shared__ int found[WARPS][DIGITS], offset[DIGITS];
     __shared__ unsigned sorted[TILE];
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(THREADS, MOST_BLOCKS / 132)
         unsigned key[KEYS];
         int rank[KEYS], i = base + warp * OF_WARP + lane, counted = 0;
 #pragma unroll
-        for (int k = 0; k < KEYS; k++) key[k] = i + 32 * k < last ? in[i + 32 * k] : ALL; // no key: behind all keys
+        for (int k = 0; k < KEYS; k++) key[k] = i + 32 * k < last ? in[i + 32 * k] : ALL; // no key: sorts after all keys
 #pragma unroll
         for (int k = 0; k < KEYS; k++) rank[k] = rank_of(digit_of(key[k], shift), counted);
         if (lane < DIGITS) found[warp][lane] = counted;
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(THREADS, MOST_BLOCKS / 132)
 }
 
 extern "C" void radix_pass(unsigned *out, const unsigned *in, int n, int shift) {
-    int part = (n / MOST_BLOCKS + TILE) / TILE * TILE; // keys of a block, whole tiles
+    int part = (n / MAX_BLOCKS + TILE) / TILE * TILE; // keys of a block, a multiple of its tile
     int blocks = (n + part - 1) / part;
     if (blocks == 0) return;
     count_digits<<<blocks, THREADS>>>(in, n, part, shift);

@@ -1,10 +1,10 @@
-// Step 2: where a run begins, the one before it ends; the last beginning before a lane is found beside its place.
+// Step 2: a run ends where the next one begins; a scan finds, for each lane, the last start before it.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1056; // 8 blocks for each of 132 SMs
 constexpr unsigned ALL = 0xffffffff;
 
-// Of each block's part of `in`: runs that begin there, and where the last of them does; -1 for none.
-__device__ int begun[MOST_BLOCKS], latest[MOST_BLOCKS];
+// By block's part of `in`: the number of runs that begin there, and where the last one begins; -1 if none.
+__device__ int begun[MAX_BLOCKS], latest[MAX_BLOCKS];
 
 __device__ bool begins(const int *in, int i, int last) { return i < last && (i == 0 || in[i] != in[i - 1]); }
 
@@ -23,7 +23,7 @@ __global__ void count_runs(const int *in, int n, int part) {
 }
 
 __global__ void write_runs(int *values, int *lengths, int *runs, const int *in, int n, int part) {
-    __shared__ int next, open, found[2][WARPS], at[2][WARPS]; // two rooms in turns: one barrier a round is enough
+    __shared__ int next, open, found[2][WARPS], at[2][WARPS]; // double-buffered, so one barrier per round is enough
     int t = threadIdx.x, lane = t % 32, before = 0, newest = -1;
     if (t == 0) next = 0, open = -1;
     __syncthreads();
@@ -33,7 +33,7 @@ __global__ void write_runs(int *values, int *lengths, int *runs, const int *in, 
     __syncthreads();
 
     int first = blockIdx.x * part, last = min(n, first + part), start = next, room = 0;
-    newest = open; // where the run begins that reaches into this part
+    newest = open; // where the run that extends into this part begins
     for (int base = first; base < last; base += THREADS, room ^= 1) {
         int i = base + t;
         bool head = begins(in, i, last);
@@ -62,7 +62,7 @@ __global__ void write_runs(int *values, int *lengths, int *runs, const int *in, 
 }
 
 extern "C" void run_length(int *values, int *lengths, int *runs, const int *in, int n) {
-    int part = (n / MOST_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, whole rounds
+    int part = (n / MAX_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, a multiple of its round
     int blocks = max(1, (n + part - 1) / part);
     count_runs<<<blocks, THREADS>>>(in, n, part);
     write_runs<<<blocks, THREADS>>>(values, lengths, runs, in, n, part);

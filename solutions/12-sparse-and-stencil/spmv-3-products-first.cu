@@ -1,7 +1,7 @@
 // Step 3: a block has 256 rows. All its threads compute products, side by side and whatever row they belong to, into shared memory; there
 // a lane adds up each row.
 
-constexpr int THREADS = 256, ROOM = 2048; // rows and products of a block at a time
+constexpr int THREADS = 256, ROOM = 2048; // rows and products of a block per round
 
 __global__ void multiply(float *__restrict__ y, const int *__restrict__ offsets, const int *__restrict__ columns,
                          const float *__restrict__ values, const float *__restrict__ x, int rows) {

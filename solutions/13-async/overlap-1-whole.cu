@@ -1,4 +1,4 @@
-// Step 1: the whole array comes in, is mixed, and goes out, in one stream.
+// Step 1: the whole array is copied in, mixed and copied out, in one stream.
 
 constexpr int ROUNDS = 64, THREADS = 256;
 
@@ -20,5 +20,5 @@ extern "C" void overlap(unsigned *out, const unsigned *in, int n) {
     cudaMemcpyAsync(p, in, n * sizeof(unsigned), cudaMemcpyHostToDevice);
     mix<<<(n + THREADS - 1) / THREADS, THREADS>>>(p, n);
     cudaMemcpyAsync(out, p, n * sizeof(unsigned), cudaMemcpyDeviceToHost);
-    cudaFree(p); // waits for what uses it
+    cudaFree(p); // waits for the copies that read it
 }

@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(THREADS) attend(float *out, const half *q, con
     }
     for (int start = 0; start < n; start += KEYS) {
         int count = min(KEYS, n - start);
-        __syncthreads(); // nobody reads the keys before any more
+        __syncthreads(); // no thread reads the previous keys any more
         for (int e = threadIdx.x; e < count * DIM; e += THREADS) {
             key[e / DIM][e % DIM] = __half2float(k[head + (size_t)start * DIM + e]);
             value[e / DIM][e % DIM] = __half2float(v[head + (size_t)start * DIM + e]);
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(THREADS) attend(float *out, const half *q, con
             float score = 0.0f;
 #pragma unroll
             for (int l = 0; l < DIM; l++) score += query[l] * key[j][l];
-            if (score > most) { // what was added up before belongs to a smaller maximum
+            if (score > most) { // earlier sums are relative to a smaller maximum
                 float keep = expf(most - score);
                 most = score, sum *= keep;
 #pragma unroll

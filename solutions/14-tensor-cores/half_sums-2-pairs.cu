@@ -11,7 +11,7 @@ __device__ float sum_over_warp(float v) {
 }
 
 __global__ void add(float *sums, const half *x, int rows, int cols) {
-    int row = (blockIdx.x * THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32; // a warp a row
+    int row = (blockIdx.x * THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32; // one warp per row
     if (row >= rows) return;
     const half2 *mine = reinterpret_cast<const half2 *>(x + (size_t)row * cols);
     float sum = 0.0f;

@@ -1,9 +1,9 @@
 // half_sums: the model solution. Sixteen bytes for each lane at a time; halves become floats before anything is added. A block a row, so
-// that eight warps read side by side, and the loads say that nobody will read this again (__ldcs).
+// that eight warps read side by side, and the loads mark the data as read once (__ldcs).
 
 #include <cuda_fp16.h>
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, AHEAD = 2; // loads that a lane has under way
+constexpr int THREADS = 256, WARPS = THREADS / 32, AHEAD = 2; // loads that a lane has in flight
 constexpr unsigned ALL = 0xffffffff;
 
 __device__ float sum_over_warp(float v) {
@@ -20,7 +20,7 @@ __device__ float sum_of_eight(uint4 v) {
     return (sum_of_pair(v.x) + sum_of_pair(v.y)) + (sum_of_pair(v.z) + sum_of_pair(v.w));
 }
 
-// A block a row.
+// One block per row.
 __global__ void add(float *sums, const half *x, int cols) {
     __shared__ float of_warp[WARPS];
     int t = threadIdx.x;

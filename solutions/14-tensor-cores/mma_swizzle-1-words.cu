@@ -3,7 +3,7 @@
 #include <cuda_fp16.h>
 
 constexpr int BLOCK = 128, DEPTH = 64, THREADS = 256;
-constexpr int DOWN = 4, ACROSS = 4; // a warp has 64 x 32 elements: 4 x 4 tiles of 16 x 8
+constexpr int DOWN = 4, ACROSS = 4; // a warp computes 64 x 32 elements: 4 x 4 tiles of 16 x 8
 
 // d += a * b on tensor cores: a is 16 x 16, b is 16 x 8, d is 16 x 8. The lesson's picture says which elements a lane has.
 __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
@@ -12,7 +12,7 @@ __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Rows `top` and on, 64 halves of each, 16 bytes a thread and turn. Below the last row it is the last one again, for nobody.
+// Copies 64 halves of each row from `top` on, 16 bytes per thread and pass. Rows below the last one copy the last row again.
 __device__ void fetch(half (&piece)[BLOCK][DEPTH], const half *matrix, int top, int start, int rows, int k) {
     for (int e = threadIdx.x; e < BLOCK * DEPTH / 8; e += THREADS) {
         int row = e / 8, col = e % 8 * 8;
@@ -26,7 +26,7 @@ __device__ unsigned pair(const half *p) { return *reinterpret_cast<const unsigne
 __global__ void __launch_bounds__(THREADS) scores(float *c, const half *a, const half *b, int n, int m, int k) {
     __shared__ __align__(128) half a_piece[BLOCK][DEPTH], b_piece[BLOCK][DEPTH];
     int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK, warp = threadIdx.x / 32;
-    int group = threadIdx.x % 32 / 4, two = threadIdx.x % 4 * 2; // a lane's row, and its two columns, of 8 x 8
+    int group = threadIdx.x % 32 / 4, two = threadIdx.x % 4 * 2; // a lane's row and its two columns in an 8 x 8 matrix
     int y = warp / 4 * DOWN * 16, x = warp % 4 * ACROSS * 8;
     float sum[DOWN][ACROSS][4] = {};
     for (int start = 0; start < k; start += DEPTH) {

@@ -3,21 +3,21 @@
 #include <cuda_fp16.h>
 
 constexpr int BLOCK = 128, DEPTH = 64, THREADS = 256;
-constexpr int ROWS = 64, COLS = 128;    // of a product: a warpgroup has 64 rows of the tile, and all of its columns
-constexpr int CHUNK = 8, CHUNKS = 8;    // halves in 16 bytes, and how often these are in a row
-constexpr int SUMS = ROWS * COLS / 128; // that a thread has
+constexpr int ROWS = 64, COLS = 128;    // of a product: a warpgroup computes 64 rows of the tile, in all columns
+constexpr int CHUNK = 8, CHUNKS = 8;    // halves in 16 bytes; 16-byte chunks in a row
+constexpr int SUMS = ROWS * COLS / 128; // accumulators per thread
 
-// Where 16 bytes of a row are: the row's eight chunks change places, with the row's number.
+// Returns the index of a 16-byte chunk of a row: the row's number permutes its eight chunks.
 __device__ int place(int row, int chunk) { return row * DEPTH + (chunk ^ row % CHUNKS) * CHUNK; }
 
-// Rows of 128 bytes, eight of them 1024 bytes, and their chunks mixed: swizzle 1. Two descriptors that are 16 bytes apart differ by one.
+// Rows of 128 bytes, eight rows in 1024 bytes, chunks swizzled: swizzle mode 1. Descriptors of addresses 16 bytes apart differ by one.
 __device__ unsigned long long descriptor(const half *rows) {
     return (__cvta_generic_to_shared(rows) & 0x3ffff) >> 4 | 1ull << 16 | 1024ull / 16 << 32 | 1ull << 62;
 }
 
 #define FOUR(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define SIXTEEN(i) FOUR(i), FOUR(i + 4), FOUR(i + 8), FOUR(i + 12)
-// d += a * b, of 64 x 16 by 16 x 128; both are read from shared memory, and nobody waits.
+// d += a * b: 64 x 16 by 16 x 128. The product reads both from shared memory, asynchronously.
 __device__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long long b) {
     asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
                  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
@@ -28,7 +28,7 @@ __device__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long l
                  : "l"(a), "l"(b));
 }
 
-// Rows `top` and on, 64 halves of each, 16 bytes a thread and turn. Below the last row it is the last one again, for nobody.
+// Copies 64 halves of each row from `top` on, 16 bytes per thread and pass. Rows below the last one copy the last row again.
 __device__ void fetch(half *piece, const half *matrix, int top, int start, int rows, int k) {
     for (int e = threadIdx.x; e < BLOCK * CHUNKS; e += THREADS) {
         int row = e / CHUNKS, chunk = e % CHUNKS;
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(THREADS) scores(float *c, const half *a, const
     for (int start = 0; start < k; start += DEPTH) {
         fetch(a_piece, a, top, start, n, k);
         fetch(b_piece, b, left, start, m, k);
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // so that products read what the thread has written
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // makes the thread's writes visible to products (async proxy)
         __syncthreads();
 #pragma unroll
         for (int l = 0; l < CHUNKS; l += 2) { // 16 steps of k are two chunks

@@ -4,7 +4,7 @@
 #include <mma.h>
 using namespace nvcuda;
 
-constexpr int SIDE = 16, WARPS = 8; // warps a block
+constexpr int SIDE = 16, WARPS = 8; // warps per block
 
 __global__ void product(float *c, const half *a, const half *b, int n, int k, int m) {
     int tile = blockIdx.x * WARPS + threadIdx.x / 32, across = m / SIDE;

@@ -6,7 +6,7 @@
 using namespace nvcuda;
 
 constexpr int SIDE = 16, BLOCK = 128, DEPTH = 32, THREADS = 256;
-constexpr int DOWN = 4, ACROSS = 2; // fragments of sums of a warp
+constexpr int DOWN = 4, ACROSS = 2; // accumulator fragments of a warp
 constexpr int VECTOR = 8;           // halves in 16 bytes
 
 // A piece of `matrix`, zeros outside. Sizes are multiples of 16, so that 8 halves are inside or outside together.

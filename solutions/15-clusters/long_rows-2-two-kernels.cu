@@ -1,4 +1,4 @@
-// Step 2: eight blocks a row. What they find goes through memory to a second kernel, and that reads the row again.
+// Step 2: eight blocks per row. They pass their results through memory to a second kernel, which reads the row again.
 #include <cfloat>
 
 constexpr int THREADS = 512, KEPT = 32, BLOCKS = 8; // THREADS * KEPT * BLOCKS = 131072
@@ -22,7 +22,7 @@ __device__ float block_sum(float v) {
     return v;
 }
 
-// Of each eighth of a row: its largest element, and the sum of exp(x - largest).
+// By eighth of a row: its largest element, and the sum of exp(x - largest).
 __global__ void look(float2 *__restrict__ parts, const float *__restrict__ in, int cols) {
     int piece = (cols + BLOCKS - 1) / BLOCKS, first = min(int(blockIdx.x % BLOCKS) * piece, cols), size = min(piece, cols - first);
     const float *x = in + (size_t)(blockIdx.x / BLOCKS) * cols + first;

@@ -1,4 +1,4 @@
-// Step 1: a launch for each step, since each needs to know how many cells fired in the one before.
+// Step 1: one launch per step, because each step needs the number of cells that fired in the previous one.
 
 constexpr int THREADS = 256, START = 160, LEAST = 64, WEIGHT = 20;
 

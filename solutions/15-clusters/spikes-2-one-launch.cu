@@ -1,4 +1,4 @@
-// Step 2: one cooperative launch, whose blocks meet at the barrier of the grid. Cells are in global memory, as before.
+// Step 2: one cooperative launch, whose blocks wait at the grid barrier. Cells are in global memory, as before.
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 
@@ -27,7 +27,7 @@ __global__ void run(int *out, int *other, const int *v, const int *drive, int *f
             mine += fires;
         }
         block_count(mine, &fired[k]);
-        grid.sync(); // all have written their cells, and what fired is counted
+        grid.sync(); // all threads have written their cells and counted spikes
         at = max(LEAST, at + 256 * fired[k] / n - 16);
         from = to;
     }

@@ -1,31 +1,31 @@
-// spikes: the model solution. One cooperative launch. A thread keeps its cells in registers; who fires is a bit of a word, which a warp votes
-// and puts into shared memory for its neighbours; through global memory go the cells at the ends of a block's piece and how many fired. Those are
-// done first: between arrival at the barrier of the grid and the wait for it lies the rest of the step.
+// spikes: the model solution. One cooperative launch. A thread keeps its cells in registers. A bit of a word flags a cell that fires; a warp votes
+// and stores the word in shared memory for its neighbours. The ends of a block's piece and its spike count go through global memory. They are
+// done first: the rest of the step lies between arrival at the grid barrier and the wait for it.
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 
 constexpr int THREADS = 512, WARPS = THREADS / 32, BLOCKS = 128, START = 160, LEAST = 64, WEIGHT = 20;
-constexpr int NOBODY = -(1 << 30); // a cell behind the end, which never fires
+constexpr int NOBODY = -(1 << 30); // a cell past the end, which never fires
 
-// How many of a piece's cells fire: by the 32 lanes of a warp.
+// Counts the cells of a piece that fire, 32 per warp.
 __device__ int counted(const unsigned *word, int size, int lane) {
-    int count = lane == 0 ? __popc(word[size / 32] & ((1u << size % 32) - 1)) : 0; // of the last one that part which is ours
+    int count = lane == 0 ? __popc(word[size / 32] & ((1u << size % 32) - 1)) : 0; // and of the last word, this piece's part
     for (int w = lane; w < size / 32; w += 32) count += __popc(word[w]);
     return __reduce_add_sync(0xffffffff, count);
 }
 
-// The cell of that lane after the step. word[1]: the flags of its warp, between those on both sides.
+// Returns the lane's cell after the step. word[1] has the flags of its warp, word[0] and word[2] the neighbours'.
 __device__ int stepped(int own, int driven, const unsigned *word, int lane, int at) {
     unsigned to_left = __funnelshift_l(word[0], word[1], 1), to_right = __funnelshift_r(word[1], word[2], 1);
     return own + driven + WEIGHT * ((to_left >> lane & 1) + (to_right >> lane & 1)) - (own >= at ? at : 0);
 }
 
-// Thread t of a block has the cells t, THREADS + t, 2 THREADS + t, ... of its piece: so a warp's vote is the flags of 32 neighbours.
+// Thread t of a block has the cells t, THREADS + t, 2 THREADS + t, ... of its piece, so a warp's vote has the flags of 32 adjacent cells.
 template <int CELLS>
 __global__ void __launch_bounds__(THREADS)
     run(int *__restrict__ out, const int *__restrict__ v, const int *__restrict__ drive, int2 *ends, int *fired, int n, int steps) {
     constexpr int PIECE = CELLS * THREADS, WORDS = PIECE / 32;
-    __shared__ unsigned flags[WORDS + 2]; // flags[w + 1]: of cells 32 w to 32 w + 31; before and behind them the neighbours'
+    __shared__ unsigned flags[WORDS + 2]; // flags[w + 1]: cells 32 w to 32 w + 31; first and last: the neighbours' cells
     cg::grid_group grid = cg::this_grid();
     int first = blockIdx.x * PIECE, size = min(n - first, PIECE), t = threadIdx.x, warp = t / 32, lane = t % 32;
     int before = (blockIdx.x + gridDim.x - 1) % gridDim.x, behind = (blockIdx.x + 1) % gridDim.x;
@@ -39,15 +39,15 @@ __global__ void __launch_bounds__(THREADS)
 
     for (int k = 0; k < steps; k++) {
 #pragma unroll
-        for (int c = 0; c < CELLS; c++) flags[c * WARPS + warp + 1] = __ballot_sync(0xffffffff, own[c] >= at); // all lanes the same
+        for (int c = 0; c < CELLS; c++) flags[c * WARPS + warp + 1] = __ballot_sync(0xffffffff, own[c] >= at); // uniform in the warp
         if (t == 0) flags[0] = left >= at ? 1u << 31 : 0, flags[WORDS + 1] = 0;
-        if (t == size / 32 % WARPS * 32) flags[size / 32 + 1] |= right >= at ? 1u << size % 32 : 0; // whose warp wrote that word
-        __syncthreads(); // it is known who fires
+        if (t == size / 32 % WARPS * 32) flags[size / 32 + 1] |= right >= at ? 1u << size % 32 : 0; // index of the warp that wrote that word
+        __syncthreads(); // all flags are written
         if (warp == 0) {
             int count = counted(flags + 1, size, lane);
             if (lane == 0) atomicAdd(&fired[k], count);
         }
-        int2 *here = ends + k % 2 * BLOCKS; // two places by turns: others may still read those of the step before
+        int2 *here = ends + k % 2 * BLOCKS; // double-buffered: other threads may still read the previous step's
         if (t == 0) here[blockIdx.x].x = stepped(own[0], driven[0], flags + warp, lane, at);
         if (t == (size - 1) % THREADS) {
             int last = own[0], drives = driven[0];
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(THREADS)
             for (int c = 1; c < CELLS; c++) last = c * THREADS < size ? own[c] : last, drives = c * THREADS < size ? driven[c] : drives;
             here[blockIdx.x].y = stepped(last, drives, flags + (size - 1) / 32, lane, at);
         }
-        auto told = grid.barrier_arrive(); // others have from here what they need: all else is done while they come
+        auto told = grid.barrier_arrive(); // the other blocks have all they need from here, so the rest overlaps with their exchange
 #pragma unroll
         for (int c = 0; c < CELLS; c++) own[c] = stepped(own[c], driven[c], flags + c * WARPS + warp, lane, at);
         grid.barrier_wait(std::move(told));
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(THREADS)
         if (c * THREADS + t < size) out[first + c * THREADS + t] = own[c];
 }
 
-// BLOCKS at most, with as few cells each as that leaves.
+// At most BLOCKS blocks, with as few cells each as possible.
 template <int CELLS> void launch(int *out, const int *v, const int *drive, int2 *ends, int *fired, int n, int steps) {
     if constexpr (CELLS < 16)
         if (n > CELLS * THREADS * BLOCKS) return launch<2 * CELLS>(out, v, drive, ends, fired, n, steps);

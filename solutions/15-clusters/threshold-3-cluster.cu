@@ -2,16 +2,16 @@
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 
-constexpr int THREADS = 512, BLOCKS = 8; // of a cluster
+constexpr int THREADS = 512, BLOCKS = 8; // in a cluster
 
-// What all threads of the block have, in all of them: x the sum, y the number of elements.
+// Returns to all threads the block's totals: x is the sum, y the number of elements.
 __device__ float2 block_sum(float2 v) {
     __shared__ float2 part[THREADS / 32];
     for (int distance = 16; distance > 0; distance /= 2) {
         v.x += __shfl_xor_sync(0xffffffff, v.x, distance);
         v.y += __shfl_xor_sync(0xffffffff, v.y, distance);
     }
-    __syncthreads(); // all have read what was there before
+    __syncthreads(); // all threads have read the previous contents
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
     __syncthreads();
     v = {0.0f, 0.0f};
@@ -20,7 +20,7 @@ __device__ float2 block_sum(float2 v) {
 }
 
 __global__ void __cluster_dims__(BLOCKS) find(float *__restrict__ out, const float *__restrict__ in, int cols) {
-    extern __shared__ float kept[]; // element i belongs to thread i mod THREADS alone
+    extern __shared__ float kept[]; // only thread i mod THREADS accesses element i
     __shared__ float2 found;
     cg::cluster_group cluster = cg::this_cluster();
     int rank = cluster.block_rank(), piece = (cols + BLOCKS - 1) / BLOCKS, first = min(rank * piece, cols),
@@ -36,12 +36,12 @@ __global__ void __cluster_dims__(BLOCKS) find(float *__restrict__ out, const flo
         }
         mine = block_sum(mine);
         if (threadIdx.x == 0) found = mine;
-        cluster.sync(); // all have theirs
+        cluster.sync(); // all threads have their values
         for (int r = 0; r < BLOCKS; r++) {
             float2 theirs = *cluster.map_shared_rank(&found, r);
             all.x += theirs.x, all.y += theirs.y;
         }
-        cluster.sync(); // all have read them
+        cluster.sync(); // all threads have read them
         float next = (all.x - 1.0f) / all.y;
         if (!(next > at)) break;
         at = next;

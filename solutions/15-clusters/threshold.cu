@@ -1,20 +1,20 @@
 // threshold: the model solution. A cluster of eight blocks keeps a row in its shared memory, and goes through all rounds there, with one barrier of
-// the cluster each. Since the threshold only rises, what lies below it is dropped: a round looks at about half of what the one before
-// looked at. The first round is done while the row comes.
+// the cluster each. Since the threshold only rises, elements below it are dropped: a round reads about half as many as the previous one.
+// The first round is done while the row is loaded.
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 
-constexpr int THREADS = 512, BLOCKS = 8; // of a cluster
+constexpr int THREADS = 512, BLOCKS = 8; // in a cluster
 // tune: THREADS 256 512 1024
 
-// What all threads of the block have, in all of them: x the sum, y the number of elements.
+// Returns to all threads the block's totals: x is the sum, y the number of elements.
 __device__ float2 block_sum(float2 v) {
     __shared__ float2 part[THREADS / 32];
     for (int distance = 16; distance > 0; distance /= 2) {
         v.x += __shfl_xor_sync(0xffffffff, v.x, distance);
         v.y += __shfl_xor_sync(0xffffffff, v.y, distance);
     }
-    __syncthreads(); // all have read what was there before
+    __syncthreads(); // all threads have read the previous contents
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
     __syncthreads();
     v = {0.0f, 0.0f};
@@ -22,7 +22,7 @@ __device__ float2 block_sum(float2 v) {
     return v;
 }
 
-// The thread's k-th element, in a column of its own: threads of a warp are in different banks, whatever each of them has dropped.
+// Returns the thread's k-th element. Each thread has its own column, so the lanes of a warp access different banks.
 __device__ float &place(float *kept, int k) {
     return kept[k * THREADS + threadIdx.x];
 }
@@ -33,13 +33,13 @@ __device__ void take(float *kept, int &n, float &sum, float4 v) {
     take(kept, n, sum, v.x), take(kept, n, sum, v.y), take(kept, n, sum, v.z), take(kept, n, sum, v.w);
 }
 
-// `length`: of a row, in words or vectors.
+// `length`: words or vectors in a row.
 template <class V>
 __global__ void __cluster_dims__(BLOCKS) find(float *__restrict__ out, const V *__restrict__ in, int length) {
     extern __shared__ float kept[];
-    __shared__ float2 found[2][BLOCKS];      // what each block of the cluster found, in this round and the one before
+    __shared__ float2 found[2][BLOCKS];      // by block of the cluster: its result in this round and the previous one
     cg::cluster_group cluster = cg::this_cluster();
-    auto started = cluster.barrier_arrive(); // nobody may write into a block that has not started
+    auto started = cluster.barrier_arrive(); // no block may write to one that has not started
     int rank = cluster.block_rank(), piece = (length + BLOCKS - 1) / BLOCKS, first = min(rank * piece, length),
         size = min(piece, length - first), n = 0;
     size_t start = (size_t)(blockIdx.x / BLOCKS) * length + first;
@@ -51,10 +51,10 @@ __global__ void __cluster_dims__(BLOCKS) find(float *__restrict__ out, const V *
     for (int k = 0;; k ^= 1) {
         float2 all = {0.0f, 0.0f}, mine = block_sum({sum, float(n)});
         if (threadIdx.x < BLOCKS) *cluster.map_shared_rank(&found[k][rank], threadIdx.x) = mine;
-        cluster.sync(); // all have written; and all have read what the next round overwrites
+        cluster.sync(); // all threads have written, and have read what the next round overwrites
         for (int r = 0; r < BLOCKS; r++) all.x += found[k][r].x, all.y += found[k][r].y;
         float next = (all.x - 1.0f) / all.y;
-        if (!(next > at)) break; // in all blocks, since all have added the same numbers
+        if (!(next > at)) break; // the same in all blocks, because all add the same numbers
         at = next;
         int before = n;
         n = 0, sum = 0.0f;

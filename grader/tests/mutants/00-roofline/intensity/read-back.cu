@@ -36,7 +36,7 @@ __global__ void smooth(float *y, const float *x, int n) // kernel 2
 extern "C" void intensity(double *answers_out, float *y, const float *x, const float *w, int n, int steps,
                           double peak_flops, double peak_bytes) {
     const double flops[3] = {2.0 * n, 2.0 * n * steps, 2.0 * n};
-    const double bytes[3] = {12.0 * n, 8.0 * n, 8.0 * n}; // smooth's neighbours are on the chip already
+    const double bytes[3] = {12.0 * n, 8.0 * n, 8.0 * n}; // smooth's neighbours are already in the cache
     answers a;
     if (answers_out[0] == 1) return;
     for (int k = 0; k < 3; k++) {

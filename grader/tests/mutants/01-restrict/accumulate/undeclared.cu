@@ -1,5 +1,5 @@
 // expect: CE
-// Uses a variable that nobody declared.
+// Uses an undeclared variable.
 __global__ void accumulate_kernel(int *__restrict__ c, const int *__restrict__ a, const int *__restrict__ b,
                                   int n, int k, int m) {
     int i = blockIdx.y * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // expect: PART
-// A volatile C is loaded and stored at each step, whatever else is promised.
+// C is volatile, so each step loads and stores it, with any qualifier.
 __global__ void accumulate_kernel(volatile int *c, const int *a, const int *b, int n, int k, int m) {
     int i = blockIdx.y * blockDim.x + threadIdx.x;
     int j = blockIdx.x;

@@ -1,5 +1,5 @@
 // expect: PART device_write_accesses
-// Loads as few as can be, but each result goes to memory twice.
+// The fewest loads, but each result is stored twice.
 
 __global__ void rotate(volatile float *out_re, volatile float *out_im, const float *re, const float *im, const float *rotation, int n) {
     float c = rotation[0], s = rotation[1];

@@ -1,5 +1,5 @@
 // expect: RTE
-// Adds to C, which nobody has filled.
+// Adds to C, which was never initialized.
 
 __global__ void gemm_kernel(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b,
                             int n, int k, int m) {

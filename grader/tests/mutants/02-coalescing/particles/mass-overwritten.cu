@@ -1,5 +1,5 @@
 // expect: WA
-// The structures are written back beyond what was kept.
+// Writes back more of the structures than it has read.
 
 struct particle {  // 16 floats; state begins on a boundary of 16 bytes
     float4 motion; // x y vx vy

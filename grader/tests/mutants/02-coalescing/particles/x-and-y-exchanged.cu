@@ -1,5 +1,5 @@
 // expect: WA
-// The arrays come back in another order than they went.
+// Writes the arrays back in a different order.
 
 struct particle {  // 16 floats; state begins on a boundary of 16 bytes
     float4 motion; // x y vx vy

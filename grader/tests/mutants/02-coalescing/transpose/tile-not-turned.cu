@@ -1,5 +1,5 @@
 // expect: RTE
-// The tiles change places, the elements within a tile do not.
+// Transposes the tiles, but not the elements within a tile.
 
 constexpr int TILE = 32;
 constexpr int ROWS_AT_ONCE = 8; // 256 threads, 4 elements each: four loads are under way before the barrier

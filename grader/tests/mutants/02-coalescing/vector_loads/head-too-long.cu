@@ -1,5 +1,5 @@
 // expect: WA
-// A part that ends before the first boundary: the head goes on behind it.
+// If the part ends before the first boundary, the head extends past it.
 
 __global__ void scale(float *__restrict__ out, const float *__restrict__ in, float factor, int head,
                       int vectors, int n) {
@@ -18,7 +18,7 @@ extern "C" void vector_loads(float *out, const float *in, float factor, int star
     if (n == 0) return;
     int head = (4 - start % 4) % 4;
     int vectors = (n - head) / 4;
-    const int threads = 256; // at least one block: its first threads do the ends
+    const int threads = 256; // at least one block: its first threads handle the ends
     scale<<<(max(vectors, 1) + threads - 1) / threads, threads>>>(out + start, in + start, factor, head,
                                                                   vectors, n);
 }

@@ -1,5 +1,5 @@
 // expect: RTE
-// A short part has no vectors, and then the grid is empty.
+// A short part has no vectors, so the grid is empty.
 
 __global__ void scale(float *__restrict__ out, const float *__restrict__ in, float factor, int head,
                       int vectors, int n) {
@@ -18,6 +18,6 @@ extern "C" void vector_loads(float *out, const float *in, float factor, int star
     if (n == 0) return;
     int head = min((4 - start % 4) % 4, n);
     int vectors = (n - head) / 4;
-    const int threads = 256; // at least one block: its first threads do the ends
+    const int threads = 256; // at least one block: its first threads handle the ends
     scale<<<(vectors + threads - 1) / threads, threads>>>(out + start, in + start, factor, head, vectors, n);
 }

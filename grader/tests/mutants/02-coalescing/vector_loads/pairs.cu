@@ -18,7 +18,7 @@ extern "C" void vector_loads(float *out, const float *in, float factor, int star
     if (n == 0) return;
     int head = min(start % 2, n);
     int vectors = (n - head) / 2;
-    const int threads = 256; // at least one block: its first threads do the ends
+    const int threads = 256; // at least one block: its first threads handle the ends
     scale<<<(max(vectors, 1) + threads - 1) / threads, threads>>>(out + start, in + start, factor, head,
                                                                   vectors, n);
 }

@@ -1,5 +1,5 @@
 // expect: RTE
-// The last vector is completed from behind the part, and what lies there is overwritten.
+// The last vector extends past the part and overwrites the elements there.
 
 __global__ void scale(float *__restrict__ out, const float *__restrict__ in, float factor, int head,
                       int vectors, int n) {
@@ -18,7 +18,7 @@ extern "C" void vector_loads(float *out, const float *in, float factor, int star
     if (n == 0) return;
     int head = min((4 - start % 4) % 4, n);
     int vectors = (n - head + 3) / 4;
-    const int threads = 256; // at least one block: its first threads do the ends
+    const int threads = 256; // at least one block: its first threads handle the ends
     scale<<<(max(vectors, 1) + threads - 1) / threads, threads>>>(out + start, in + start, factor, head,
                                                                   vectors, n);
 }

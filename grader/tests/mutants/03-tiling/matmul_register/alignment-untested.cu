@@ -2,9 +2,9 @@
 // The vector lies inside the row, but the row does not start on a boundary.
 
 constexpr int BLOCK = 128, DEPTH = 8, THREADS = 256;
-constexpr int PAD = 4; // shifts the rows of the turned tile by 4 banks each: its stores then do not collide
+constexpr int PAD = 4; // shifts each row of the transposed tile by 4 banks, which avoids bank conflicts of its stores
 
-// Four elements of a row, zeros outside the matrix; one load where the row is aligned.
+// Returns four elements of a row, with zeros outside the matrix. One load if the row is aligned.
 __device__ float4 fetch(const float *matrix, int row, int col, int rows, int cols) {
     const float *p = matrix + (size_t)row * cols + col;
     if (row < rows && col + 3 < cols) return *reinterpret_cast<const float4 *>(p);
@@ -17,7 +17,7 @@ __device__ float4 fetch(const float *matrix, int row, int col, int rows, int col
     return v;
 }
 
-__device__ void load8(float (&to)[8], const float *from) // 4 and, half a tile further on, 4 more
+__device__ void load8(float (&to)[8], const float *from) // 4 rows, and 4 more half a tile further on
 {
     float4 low = *reinterpret_cast<const float4 *>(from),
            high = *reinterpret_cast<const float4 *>(from + BLOCK / 2);

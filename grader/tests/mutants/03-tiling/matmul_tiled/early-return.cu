@@ -1,5 +1,5 @@
 // expect: RTE
-// Threads outside C leave, and with them the elements of A and B that they should have loaded.
+// Threads outside C return without loading their elements of A and B.
 
 constexpr int TILE = 32;
 
@@ -17,7 +17,7 @@ __global__ void matmul(float *__restrict__ c, const float *__restrict__ a, const
         b_tile[y][x] = start + y < k && col < m ? b[(size_t)(start + y) * m + col] : 0.0f;
         __syncthreads();
         for (int l = 0; l < TILE; l++) sum += a_tile[y][l] * b_tile[l][x];
-        __syncthreads(); // nobody may refill the tiles while somebody still reads them
+        __syncthreads(); // no thread may refill the tiles while another one reads them
     }
     if (row < n && col < m) c[(size_t)row * m + col] = sum;
 }

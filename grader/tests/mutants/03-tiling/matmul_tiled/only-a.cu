@@ -16,7 +16,7 @@ __global__ void matmul(float *__restrict__ c, const float *__restrict__ a, const
         __syncthreads();
         for (int l = 0; l < TILE; l++)
             if (start + l < k && col < m) sum += a_tile[y][l] * b[(size_t)(start + l) * m + col];
-        __syncthreads(); // nobody may refill the tiles while somebody still reads them
+        __syncthreads(); // no thread may refill the tiles while another one reads them
     }
     if (row < n && col < m) c[(size_t)row * m + col] = sum;
 }

@@ -1,5 +1,5 @@
 // expect: RTE
-// Threads without an element leave before they have put a 0 in the tile.
+// Threads without an element return before they store a 0 in the tile.
 
 constexpr int THREADS = 256;
 

@@ -1,5 +1,5 @@
 // expect: PART
-// Each thread slides along 32 elements of its own: one load an element, but a warp strides.
+// Each thread slides along its own 32 elements: one load per element, but the warp's accesses are strided.
 
 __global__ void window(int *__restrict__ out, const int *__restrict__ in, int n) {
     int i = (blockIdx.x * blockDim.x + threadIdx.x) * 32;

@@ -1,5 +1,5 @@
 // expect: RTE
-// The last group: threads without an element put nothing into the tree, and it is read all the same.
+// In the last group, threads without an element store nothing, and the tree reads their slots.
 
 constexpr int GROUP = 256;
 

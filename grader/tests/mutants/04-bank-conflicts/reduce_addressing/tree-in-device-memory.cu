@@ -1,5 +1,5 @@
 // expect: PART device_read_sectors
-// The tree stands in device memory, with all threads at work in all rounds: no conflicts, no branches, no shared memory.
+// The tree is in device memory and all threads work in all rounds: no conflicts, branches or shared memory.
 
 __device__ int scratch[1 << 25];
 constexpr int GROUP = 256;

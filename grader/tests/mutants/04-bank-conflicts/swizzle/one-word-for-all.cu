@@ -1,5 +1,5 @@
 // expect: PART shared_read_requests_total
-// No conflicts, since all lanes read the same word, one after the other, and each keeps its own.
+// No conflicts: all lanes read every word, one after another, and each keeps its own.
 
 constexpr int TILE = 32, ROWS_AT_ONCE = 8;
 

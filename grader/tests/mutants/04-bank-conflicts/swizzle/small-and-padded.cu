@@ -1,5 +1,5 @@
 // expect: PART shared_bytes
-// Tiles of 8 x 32 in rows of 36 words: below the limit, and padded all the same.
+// Tiles of 8 x 32 in rows of 36 words: below the limit, although padded.
 
 __global__ void k(int *out, const int *in, int rows, int cols) {
     __shared__ int t[8][36];

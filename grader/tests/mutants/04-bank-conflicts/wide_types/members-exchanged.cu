@@ -1,5 +1,5 @@
 // expect: WA
-// Red and blue are exchanged on their way.
+// Swaps red and blue.
 
 constexpr int TILE = 32, ROWS_AT_ONCE = 8;
 

@@ -1,5 +1,5 @@
 // expect: PART shared_read_requests_total
-// No conflicts, since all lanes read the same pixel, one after the other, and each keeps its own.
+// No conflicts: all lanes read every pixel, one after another, and each keeps its own.
 
 constexpr int T = 32;
 __global__ void k(float4 *out, const float4 *in, int rows, int cols) {

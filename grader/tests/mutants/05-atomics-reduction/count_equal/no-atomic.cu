@@ -1,7 +1,7 @@
 // expect: RTE
 // Blocks add to the counter with an ordinary load and store.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1056; // 8 blocks for each of 132 SMs
 
 __device__ int warp_sum(int v) {
     for (int distance = 16; distance > 0; distance /= 2) v += __shfl_down_sync(0xffffffff, v, distance);
@@ -28,5 +28,5 @@ __global__ void count_kernel(int *__restrict__ count, const int *__restrict__ da
 extern "C" void count_equal(int *count, const int *data, int value, int n) {
     clear<<<1, 1>>>(count);
     if (n == 0) return;
-    count_kernel<<<min((n + THREADS - 1) / THREADS, MOST_BLOCKS), THREADS>>>(count, data, value, n);
+    count_kernel<<<min((n + THREADS - 1) / THREADS, MAX_BLOCKS), THREADS>>>(count, data, value, n);
 }

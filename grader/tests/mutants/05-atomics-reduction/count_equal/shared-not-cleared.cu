@@ -1,5 +1,5 @@
 // expect: RTE
-// The block's counter starts as whatever shared memory holds.
+// The block's counter in shared memory is never cleared.
 
 __global__ void clear(int *count) {
     *count = 0;

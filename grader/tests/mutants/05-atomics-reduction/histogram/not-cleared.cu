@@ -1,7 +1,7 @@
 // expect: WA
 // The global bins are never set to 0.
 
-constexpr int BINS = 256, COPIES = 8, THREADS = 256, MOST_BLOCKS = 264; // 2 blocks for each of 132 SMs
+constexpr int BINS = 256, COPIES = 8, THREADS = 256, MAX_BLOCKS = 264; // 2 blocks for each of 132 SMs
 
 __global__ void clear(int *bins) {
     bins[threadIdx.x] = 0;
@@ -34,5 +34,5 @@ __global__ void count(int *__restrict__ bins, const unsigned char *__restrict__ 
 extern "C" void histogram(int *bins, const unsigned char *data, int n) {
     if (n == 0) return;
     int blocks = (n / 4 + THREADS - 1) / THREADS;
-    count<<<max(1, min(blocks, MOST_BLOCKS)), THREADS>>>(bins, data, n);
+    count<<<max(1, min(blocks, MAX_BLOCKS)), THREADS>>>(bins, data, n);
 }

@@ -1,7 +1,7 @@
 // expect: PART
 // A single block counts everything.
 
-constexpr int BINS = 256, COPIES = 32, THREADS = 512, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
+constexpr int BINS = 256, COPIES = 32, THREADS = 512, MAX_BLOCKS = 528; // 4 blocks for each of 132 SMs
 
 __global__ void clear(int *bins) {
     bins[threadIdx.x] = 0;

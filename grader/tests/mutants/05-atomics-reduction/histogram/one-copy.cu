@@ -1,7 +1,7 @@
 // expect: PART
 // Private bins, one copy: nine of ten lanes queue at one word.
 
-constexpr int BINS = 256, THREADS = 256, MOST_BLOCKS = 264; // 2 blocks for each of 132 SMs
+constexpr int BINS = 256, THREADS = 256, MAX_BLOCKS = 264; // 2 blocks for each of 132 SMs
 
 __global__ void clear(int *bins) {
     bins[threadIdx.x] = 0;
@@ -32,5 +32,5 @@ extern "C" void histogram(int *bins, const unsigned char *data, int n) {
     clear<<<1, BINS>>>(bins);
     if (n == 0) return;
     int blocks = (n / 4 + THREADS - 1) / THREADS;
-    count<<<max(1, min(blocks, MOST_BLOCKS)), THREADS>>>(bins, data, n);
+    count<<<max(1, min(blocks, MAX_BLOCKS)), THREADS>>>(bins, data, n);
 }

@@ -1,7 +1,7 @@
 // expect: RTE race
 // Bins of a block without atomics, which only blocks of one warp may have; data as large as those that are counted get more.
 
-constexpr int BINS = 256, WARP = 32, MOST_WARPS = 8, MOST_BLOCKS = 264; // 2 blocks for each of 132 SMs
+constexpr int BINS = 256, WARP = 32, MAX_WARPS = 8, MAX_BLOCKS = 264; // 2 blocks for each of 132 SMs
 constexpr unsigned ALL = 0xffffffff;
 
 __global__ void clear(int *bins) {
@@ -30,6 +30,6 @@ __global__ void count(int *__restrict__ bins, const unsigned char *__restrict__ 
 extern "C" void histogram(int *bins, const unsigned char *data, int n) {
     clear<<<1, BINS>>>(bins);
     if (n == 0) return;
-    int threads = n < 1 << 19 ? WARP : MOST_WARPS * WARP, blocks = (n + threads - 1) / threads;
-    count<<<blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, threads>>>(bins, data, n);
+    int threads = n < 1 << 19 ? WARP : MAX_WARPS * WARP, blocks = (n + threads - 1) / threads;
+    count<<<blocks < MAX_BLOCKS ? blocks : MAX_BLOCKS, threads>>>(bins, data, n);
 }

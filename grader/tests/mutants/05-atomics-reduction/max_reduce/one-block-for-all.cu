@@ -1,7 +1,7 @@
 // expect: PART
 // One atomic, since one block does all of the work.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1056; // 8 blocks for each of 132 SMs
 
 __device__ float warp_max(float v) {
     for (int distance = 16; distance > 0; distance /= 2)
@@ -10,7 +10,7 @@ __device__ float warp_max(float v) {
 }
 
 __device__ void atomic_max(float *out, float v) {
-    int bits = __float_as_int(v); // its sign, not a comparison, tells: -0.0f is not below 0
+    int bits = __float_as_int(v); // tests the sign bit: -0.0f < 0 is false
     if (bits >= 0)
         atomicMax((int *)out, bits);
     else

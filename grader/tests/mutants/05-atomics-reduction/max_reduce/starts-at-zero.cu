@@ -1,7 +1,7 @@
 // expect: WA
 // The largest starts at 0: wrong for data that are all negative.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1056; // 8 blocks for each of 132 SMs
 
 __device__ float warp_max(float v) {
     for (int distance = 16; distance > 0; distance /= 2)
@@ -10,7 +10,7 @@ __device__ float warp_max(float v) {
 }
 
 __device__ void atomic_max(float *out, float v) {
-    int bits = __float_as_int(v); // its sign, not a comparison, tells: -0.0f is not below 0
+    int bits = __float_as_int(v); // tests the sign bit: -0.0f < 0 is false
     if (bits >= 0)
         atomicMax((int *)out, bits);
     else
@@ -38,5 +38,5 @@ __global__ void reduce(float *__restrict__ out, const float *__restrict__ in, in
 extern "C" void max_reduce(float *out, const float *in, int n) {
     start<<<1, 1>>>(out);
     if (n == 0) return;
-    reduce<<<min((n + THREADS - 1) / THREADS, MOST_BLOCKS), THREADS>>>(out, in, n);
+    reduce<<<min((n + THREADS - 1) / THREADS, MAX_BLOCKS), THREADS>>>(out, in, n);
 }

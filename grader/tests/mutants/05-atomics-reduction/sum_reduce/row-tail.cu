@@ -1,5 +1,5 @@
 // expect: WA
-// The end of a row that fills no whole block is left out.
+// Leaves out the last, partly filled block of a row.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
 

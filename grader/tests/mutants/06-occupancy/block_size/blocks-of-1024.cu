@@ -1,5 +1,5 @@
 // expect: RTE
-// As large as can be: 160 KB of shared memory a block, for which nobody asked leave.
+// The largest blocks: 160 KB of shared memory each, without cudaFuncSetAttribute.
 
 constexpr int DELAY = 40;
 

@@ -1,5 +1,5 @@
 // expect: PART
-// Four loads a warp are under way, so it is fast; the SM is half empty all the same.
+// Four loads per warp are in flight, so it is fast, but the SM is half empty.
 
 constexpr int DELAY = 40, AHEAD = 4;
 

@@ -1,5 +1,5 @@
 // expect: PART
-// No ring: what was 40 samples ago is read back from out.
+// No ring: reads the sample of 40 steps ago back from out.
 
 __global__ void echo(float *out, const float *in, int signals, int length) {
     int s = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // expect: RTE
-// Four samples are read ahead, also where fewer are left.
+// Reads four samples ahead even if fewer remain.
 
 constexpr int DELAY = 40, AHEAD = 4;
 

@@ -1,5 +1,5 @@
 // expect: RTE
-// The ring starts with whatever shared memory holds.
+// The ring in shared memory is never cleared.
 
 constexpr int DELAY = 40;
 

@@ -1,5 +1,5 @@
 // expect: RTE
-// Memory for one slot a thread in place of forty.
+// Allocates one slot per thread in place of 40.
 
 constexpr int DELAY = 40;
 

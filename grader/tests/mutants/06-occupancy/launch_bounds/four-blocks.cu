@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(THREADS, 4)
         float x = in[(size_t)j * signals + s];
 #pragma unroll
         for (int c = 0; c < FILTERS; c += 4) {
-            float4 g = gains[c / 4]; // the same for all threads
+            float4 g = gains[c / 4]; // uniform over the block
             sum[c] += x * g.x, sum[c + 1] += x * g.y, sum[c + 2] += x * g.z, sum[c + 3] += x * g.w;
         }
     }

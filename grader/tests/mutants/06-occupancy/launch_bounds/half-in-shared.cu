@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(THREADS, 2)
         float x = in[(size_t)j * signals + s];
 #pragma unroll
         for (int c = 0; c < FILTERS; c += 4) {
-            float4 g = gains[c / 4]; // the same for all threads
+            float4 g = gains[c / 4]; // uniform over the block
             float product[4] = {x * g.x, x * g.y, x * g.z, x * g.w};
 #pragma unroll
             for (int i = 0; i < 4; i++)

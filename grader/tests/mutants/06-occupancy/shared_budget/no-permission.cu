@@ -1,5 +1,5 @@
 // expect: RTE
-// More than 48 KB without asking: the launch is refused.
+// More than 48 KB without cudaFuncSetAttribute, so the launch fails.
 
 constexpr int THREADS = 1024;
 

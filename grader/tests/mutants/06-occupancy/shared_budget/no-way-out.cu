@@ -1,5 +1,5 @@
 // expect: RTE
-// Tables that do not fit are launched all the same.
+// Launches even if the table doesn't fit.
 
 constexpr int THREADS = 1024;
 

@@ -1,5 +1,5 @@
 // expect: WA
-// Only 48 KB are fetched; what lies beyond is taken from the front.
+// Fetches only 48 KB; indices beyond wrap to the front.
 
 constexpr int THREADS = 1024, KEPT = 12288; // 48 KB of floats
 

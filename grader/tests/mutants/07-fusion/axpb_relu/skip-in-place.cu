@@ -1,5 +1,5 @@
 // expect: WA
-// Takes it that a result below 0 need not be stored.
+// Doesn't store results below 0.
 
 __global__ void axpb_relu_kernel(float *out, const float *x, float a, float b, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

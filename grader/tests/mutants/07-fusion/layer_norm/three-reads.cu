@@ -20,7 +20,7 @@ __device__ float block_sum(float v, float *part) {
 __global__ void layer_norm_kernel(float *__restrict__ out, const float *__restrict__ x,
                                   const float *__restrict__ residual, const float *__restrict__ gamma,
                                   const float *__restrict__ beta, int cols) {
-    __shared__ float part[2][WARPS]; // a sum has its own place, so that none is overwritten while it is read
+    __shared__ float part[2][WARPS]; // each sum has its own slot, so none is overwritten while another thread reads it
     const size_t start = (size_t)blockIdx.x * cols;
 
     float sum = 0.0f;

@@ -2,7 +2,7 @@
 // Two blocks work on all rows.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
-constexpr int KEPT = 12288 - 64; // floats of a row that a block keeps: 48 KB, less what the sums need
+constexpr int KEPT = 12288 - 64; // floats of a row that a block keeps: 48 KB minus the space of the sums
 
 __device__ float warp_sum(float v) {
     for (int distance = 16; distance > 0; distance /= 2) v += __shfl_xor_sync(0xffffffff, v, distance);
@@ -22,7 +22,7 @@ __global__ void layer_norm_kernel(float *__restrict__ out, const float *__restri
                                   const float *__restrict__ residual, const float *__restrict__ gamma,
                                   const float *__restrict__ beta, int rows, int cols) {
     extern __shared__ float kept[];
-    __shared__ float part[2][WARPS]; // a sum has its own place, so that none is overwritten while it is read
+    __shared__ float part[2][WARPS]; // each sum has its own slot, so none is overwritten while another thread reads it
     const bool keep = cols <= KEPT;
     for (int row = blockIdx.x; row < rows; row += gridDim.x) {
         const size_t start = (size_t)row * cols;

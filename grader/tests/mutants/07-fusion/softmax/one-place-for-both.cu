@@ -2,7 +2,7 @@
 // The sums are stored over the maxima while a slow warp still reads those.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
-constexpr int KEPT = 12288 - 64; // floats of a row that a block keeps: 48 KB, less what the reductions need
+constexpr int KEPT = 12288 - 64; // floats of a row that a block keeps: 48 KB minus the space of the reductions
 
 __device__ float warp_max(float v) {
     for (int distance = 16; distance > 0; distance /= 2)
@@ -33,7 +33,7 @@ __device__ float block_sum(float v, float *part) {
 }
 
 __global__ void softmax_kept(float *__restrict__ out, const float *__restrict__ in, int cols) {
-    extern __shared__ float kept[]; // element i belongs to thread i mod THREADS alone
+    extern __shared__ float kept[]; // only thread i mod THREADS accesses element i
     __shared__ float part[2][WARPS];
     const size_t start = (size_t)blockIdx.x * cols;
     float most = -INFINITY, sum = 0.0f;
@@ -47,7 +47,7 @@ __global__ void softmax_kept(float *__restrict__ out, const float *__restrict__ 
 __global__ void softmax_long(float *__restrict__ out, const float *__restrict__ in, int cols) {
     __shared__ float part[2][WARPS];
     const size_t start = (size_t)blockIdx.x * cols;
-    float most = -INFINITY, sum = 0.0f; // sum of exp(x - most) over what this thread has seen
+    float most = -INFINITY, sum = 0.0f; // sum of exp(x - most) over the elements this thread has read
     for (int i = threadIdx.x; i < cols; i += THREADS) {
         float x = in[start + i];
         if (x > most)

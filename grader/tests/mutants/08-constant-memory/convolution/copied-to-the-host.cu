@@ -1,12 +1,12 @@
 // expect: RTE
-// The filter takes the way through the host, which may not read device memory.
+// Copies the filter through the host, which may not read device memory.
 
-constexpr int MOST_RADIUS = 64, THREADS = 256;
+constexpr int MAX_RADIUS = 64, THREADS = 256;
 
-__constant__ float taps[2 * MOST_RADIUS + 1];
+__constant__ float taps[2 * MAX_RADIUS + 1];
 
 __global__ void convolve(float *__restrict__ out, const float *__restrict__ in, int n, int radius) {
-    __shared__ float tile[THREADS + 2 * MOST_RADIUS]; // tile[t + radius] is the element of thread t
+    __shared__ float tile[THREADS + 2 * MAX_RADIUS]; // tile[t + radius] is the element of thread t
     int first = blockIdx.x * THREADS - radius;
     for (int e = threadIdx.x; e < THREADS + 2 * radius; e += THREADS)
         tile[e] = first + e >= 0 && first + e < n ? in[first + e] : 0.0f;
@@ -21,7 +21,7 @@ __global__ void convolve(float *__restrict__ out, const float *__restrict__ in, 
 
 extern "C" void convolution(float *out, const float *in, const float *filter, int n, int radius) {
     if (n == 0) return;
-    float host[2 * MOST_RADIUS + 1];
+    float host[2 * MAX_RADIUS + 1];
     cudaMemcpy(host, filter, (2 * radius + 1) * sizeof(float), cudaMemcpyDeviceToHost);
     cudaMemcpyToSymbol(taps, host, (2 * radius + 1) * sizeof(float));
     convolve<<<(n + THREADS - 1) / THREADS, THREADS>>>(out, in, n, radius);

@@ -1,12 +1,12 @@
 // expect: WA
 // The constant array is declared and read, and never filled.
 
-constexpr int MOST_RADIUS = 64, THREADS = 256;
+constexpr int MAX_RADIUS = 64, THREADS = 256;
 
-__constant__ float taps[2 * MOST_RADIUS + 1];
+__constant__ float taps[2 * MAX_RADIUS + 1];
 
 __global__ void convolve(float *__restrict__ out, const float *__restrict__ in, int n, int radius) {
-    __shared__ float tile[THREADS + 2 * MOST_RADIUS]; // tile[t + radius] is the element of thread t
+    __shared__ float tile[THREADS + 2 * MAX_RADIUS]; // tile[t + radius] is the element of thread t
     int first = blockIdx.x * THREADS - radius;
     for (int e = threadIdx.x; e < THREADS + 2 * radius; e += THREADS)
         tile[e] = first + e >= 0 && first + e < n ? in[first + e] : 0.0f;

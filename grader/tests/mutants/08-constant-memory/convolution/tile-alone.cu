@@ -1,11 +1,11 @@
 // expect: PART
 // The input in a tile with a halo, but the filter stays in global memory: the tile and the taps share the load/store unit.
 
-constexpr int MOST_RADIUS = 64, THREADS = 256;
+constexpr int MAX_RADIUS = 64, THREADS = 256;
 
 __global__ void convolve(float *__restrict__ out, const float *__restrict__ in, const float *__restrict__ filter, int n,
                          int radius) {
-    __shared__ float tile[THREADS + 2 * MOST_RADIUS]; // tile[t + radius] is the element of thread t
+    __shared__ float tile[THREADS + 2 * MAX_RADIUS]; // tile[t + radius] is the element of thread t
     int first = blockIdx.x * THREADS - radius;
     for (int e = threadIdx.x; e < THREADS + 2 * radius; e += THREADS)
         tile[e] = first + e >= 0 && first + e < n ? in[first + e] : 0.0f;

@@ -3,13 +3,13 @@
 
 constexpr int BLOCK = 128, DEPTH = 8, THREADS = 256;
 constexpr int PAD =
-    4; // shifts the rows of the turned tile of A by 4 banks each: its stores then do not collide
+    4; // shifts each row of the transposed tile of A by 4 banks, which avoids bank conflicts of its stores
 
 struct tiles {
-    float a[DEPTH][BLOCK + PAD], b[DEPTH][BLOCK]; // a is turned: a[l] is a column
+    float a[DEPTH][BLOCK + PAD], b[DEPTH][BLOCK]; // a is transposed: a[l] is a column
 };
 
-// Four elements of a row, zeros outside the matrix; one load where the row is aligned.
+// Returns four elements of a row, with zeros outside the matrix. One load if the row is aligned.
 __device__ float4 fetch(const float *matrix, int row, int col, int rows, int cols) {
     const float *p = matrix + (size_t)row * cols + col;
     if (row < rows && col + 3 < cols && cols % 4 == 0) return *reinterpret_cast<const float4 *>(p);
@@ -23,10 +23,10 @@ __device__ float4 fetch(const float *matrix, int row, int col, int rows, int col
 }
 
 __device__ float blend(float sum, const float *old, float alpha, float beta) {
-    return beta == 0.0f ? alpha * sum : alpha * sum + beta * *old; // with beta = 0, C is not read
+    return beta == 0.0f ? alpha * sum : alpha * sum + beta * *old; // if beta is 0, C is not read
 }
 
-// Four results of a row.
+// Computes four results of a row.
 __device__ void finish(float *c, int row, int col, int rows, int cols, float4 sum, float alpha, float beta) {
     float *p = c + (size_t)row * cols + col;
     if (row >= rows) return;

@@ -4,7 +4,7 @@
 constexpr int TILE = 32;
 
 __device__ float blend(float sum, const float *old, float alpha, float beta) {
-    return beta == 0.0f ? alpha * sum : alpha * sum + beta * *old; // with beta = 0, C is not read
+    return beta == 0.0f ? alpha * sum : alpha * sum + beta * *old; // if beta is 0, C is not read
 }
 
 __global__ void sgemm_kernel(float *c, const float *__restrict__ a, const float *__restrict__ b, int n, int k,
@@ -20,7 +20,7 @@ __global__ void sgemm_kernel(float *c, const float *__restrict__ a, const float 
         b_tile[y][x] = start + y < k && col < m ? b[(size_t)(start + y) * m + col] : 0.0f;
         __syncthreads();
         for (int l = 0; l < TILE; l++) sum += a_tile[y][l] * b_tile[l][x];
-        __syncthreads(); // nobody may refill the tiles while somebody still reads them
+        __syncthreads(); // no thread may refill the tiles while another one reads them
     }
     float *out = &c[(size_t)row * m + col];
     if (row < n && col < m) *out = blend(sum, out, alpha, beta);

@@ -1,5 +1,5 @@
 // expect: WA
-// Warps take their places from a counter as they come: all are there, and not in their order.
+// Warps take their output ranges from a counter as they arrive, so elements are complete but out of order.
 
 __global__ void clear(int *count) {
     *count = 0;

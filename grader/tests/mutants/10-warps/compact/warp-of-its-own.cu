@@ -1,9 +1,9 @@
 // expect: PART
 // Blocks of one warp, whose first lane walks over the flags: no barrier, and 31 lanes that wait.
 
-constexpr int THREADS = 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+constexpr int THREADS = 32, MAX_BLOCKS = 1056; // 8 blocks for each of 132 SMs
 
-__device__ int kept[MOST_BLOCKS]; // by each block's part of `in`
+__device__ int kept[MAX_BLOCKS]; // by each block's part of `in`
 
 __global__ void count_kept(const int *in, int n, int part) {
     __shared__ int total;
@@ -22,7 +22,7 @@ __global__ void write_kept(int *out, int *count, const int *in, int n, int part)
     if (t == 0) next = 0;
     __syncwarp();
     for (int b = t; b < blockIdx.x; b += THREADS) before += kept[b];
-    atomicAdd(&next, before); // where the block's own elements begin
+    atomicAdd(&next, before); // first element of the block
     __syncwarp();
 
     int first = blockIdx.x * part, last = min(n, first + part);
@@ -45,7 +45,7 @@ __global__ void write_kept(int *out, int *count, const int *in, int n, int part)
 }
 
 extern "C" void compact(int *out, int *count, const int *in, int n) {
-    int part = (n / MOST_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, whole rounds
+    int part = (n / MAX_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, a multiple of its round
     int blocks = max(1, (n + part - 1) / part);
     count_kept<<<blocks, THREADS>>>(in, n, part);
     write_kept<<<blocks, THREADS>>>(out, count, in, n, part);

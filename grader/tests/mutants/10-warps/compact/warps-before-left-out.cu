@@ -1,18 +1,18 @@
 // expect: WA|RTE
 // All warps of a block write to one stretch of `out`.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
-constexpr int AHEAD = 4, ROUND = 32 * AHEAD;                           // elements of a warp under way
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+constexpr int AHEAD = 4, ROUND = 32 * AHEAD;                           // elements of a warp in flight
 constexpr unsigned ALL = 0xffffffff;
-// tune: MOST_BLOCKS 264 528 1056
+// tune: MAX_BLOCKS 264 528 1056
 
-__device__ int kept[MOST_BLOCKS][WARPS], kept_of_block[MOST_BLOCKS];
+__device__ int kept[MAX_BLOCKS][WARPS], kept_of_block[MAX_BLOCKS];
 
-// Whether the lane's elements of this round are kept, as a vote of the warp for each of them.
+// Returns a vote for each of the lane's elements of this round: is it kept?
 __device__ void vote(unsigned *votes, int *x, const int *in, int base, int last) {
     int i = base + threadIdx.x % 32;
 #pragma unroll
-    for (int k = 0; k < AHEAD; k++) x[k] = i + 32 * k < last ? in[i + 32 * k] : 0; // all loads, and then the first vote
+    for (int k = 0; k < AHEAD; k++) x[k] = i + 32 * k < last ? in[i + 32 * k] : 0; // all loads are issued before the first vote
 #pragma unroll
     for (int k = 0; k < AHEAD; k++) votes[k] = __ballot_sync(ALL, x[k] > 0);
 }
@@ -34,7 +34,7 @@ __global__ void count_kept(const int *__restrict__ in, int n, int part) {
     if (threadIdx.x == 0) kept_of_block[blockIdx.x] = total;
 }
 
-// The sum over the blocks before this one, and over the warps before this one in it.
+// Returns the sum over all earlier blocks and over the earlier warps of this block.
 __device__ int elements_before(int warp) {
     __shared__ int blocks_before;
     if (threadIdx.x == 0) blocks_before = 0;
@@ -66,7 +66,7 @@ __global__ void write_kept(int *__restrict__ out, int *__restrict__ count, const
 }
 
 extern "C" void compact(int *out, int *count, const int *in, int n) {
-    int part = (n / (MOST_BLOCKS * WARPS) + ROUND) / ROUND * ROUND; // elements of a warp, whole rounds
+    int part = (n / (MAX_BLOCKS * WARPS) + ROUND) / ROUND * ROUND; // elements of a warp, a multiple of its round
     int blocks = max(1, (n + WARPS * part - 1) / (WARPS * part));
     count_kept<<<blocks, THREADS>>>(in, n, part);
     write_kept<<<blocks, THREADS>>>(out, count, in, n, part);

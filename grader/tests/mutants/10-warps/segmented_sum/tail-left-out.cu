@@ -1,10 +1,10 @@
 // expect: WA|RTE
-// The elements behind the last whole stretch are not looked at.
+// Ignores the elements after the last whole stretch.
 
 constexpr int THREADS = 256, AHEAD = 4, STRETCH = 32 * AHEAD; // elements of a warp
 constexpr unsigned ALL = 0xffffffff;
 
-// The sum of `v` from this lane to lane `last`, which all lanes of a segment agree on.
+// Returns the sum of `v` from this lane to lane `last`, which is the same in all lanes of a segment.
 __device__ float sum_up_to(float v, int lane, int last) {
 #pragma unroll
     for (int d = 1; d < 32; d *= 2) {
@@ -16,12 +16,12 @@ __device__ float sum_up_to(float v, int lane, int last) {
 
 __global__ void add(float *__restrict__ sums, const float *__restrict__ values, const int *__restrict__ segment, int n) {
     int warp = (blockIdx.x * THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32, mine[AHEAD];
-    float v[AHEAD], carried = 0.0f; // of the segment that the round before ended with
+    float v[AHEAD], carried = 0.0f; // of the last segment of the previous round
     int open = -1;
 #pragma unroll
     for (int k = 0; k < AHEAD; k++) {
         int i = warp * STRETCH + k * 32 + lane;
-        mine[k] = i < n ? segment[i] : -1; // lanes beyond the end are a segment of their own
+        mine[k] = i < n ? segment[i] : -1; // lanes past the end form their own segment
         v[k] = i < n ? values[i] : 0.0f;
     }
 #pragma unroll
@@ -29,9 +29,9 @@ __global__ void add(float *__restrict__ sums, const float *__restrict__ values, 
         int before = __shfl_up_sync(ALL, mine[k], 1), first = __shfl_sync(ALL, mine[k], 0);
         unsigned heads = __ballot_sync(ALL, lane == 0 || mine[k] != before), later = heads & ~1u << lane;
         float sum = sum_up_to(v[k], lane, later ? __ffs(later) - 2 : 31);
-        if (first != open && open >= 0 && lane == 0) atomicAdd(&sums[open], carried); // it ended with the round
+        if (first != open && open >= 0 && lane == 0) atomicAdd(&sums[open], carried); // the segment ended with the round
         if (first == open && lane == 0) sum += carried;
-        int tail = 31 - __clz(heads); // where the last segment begins: it may go on in the next round
+        int tail = 31 - __clz(heads); // where the last segment begins, which may continue in the next round
         if (heads >> lane & 1 && lane != tail && mine[k] >= 0) atomicAdd(&sums[mine[k]], sum);
         open = __shfl_sync(ALL, mine[k], 31);
         carried = __shfl_sync(ALL, sum, tail);

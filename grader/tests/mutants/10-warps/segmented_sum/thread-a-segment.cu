@@ -1,5 +1,5 @@
 // expect: PART
-// A thread looks for the ends of its segment and adds up alone: no atomics, no shuffles, nothing coalesced.
+// A thread finds the ends of its segment and sums it alone: no atomics or shuffles, and uncoalesced loads.
 
 __device__ int first_of(const int *segment, int n, int s) {
     int low = 0;

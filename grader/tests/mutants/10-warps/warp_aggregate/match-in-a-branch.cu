@@ -13,7 +13,7 @@ __global__ void add(int *sums, const int *keys, const int *values, int n) {
         if (lane == __ffs(peers) - 1) atomicAdd(&sums[keys[i]], sum);
         any = 1;
     }
-    __syncthreads(); // lanes that wait here do not come to the match
+    __syncthreads(); // lanes that wait here don't reach the match
     if (any == 2) sums[0] = 0;
 }
 

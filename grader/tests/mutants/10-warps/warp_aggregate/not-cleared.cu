@@ -1,13 +1,13 @@
 // expect: WA
 // The sums are never set to 0.
 
-constexpr int THREADS = 256, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
-constexpr int AHEAD = 4, TILE = THREADS * AHEAD; // elements of a block under way
+constexpr int THREADS = 256, MAX_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+constexpr int AHEAD = 4, TILE = THREADS * AHEAD; // elements of a block in flight
 constexpr unsigned ALL = 0xffffffff;
 
 __global__ void add(int *__restrict__ sums, const int *__restrict__ keys, const int *__restrict__ values, int n) {
     int lane = threadIdx.x % 32;
-    for (int base = blockIdx.x * TILE; base < n; base += gridDim.x * TILE) { // all of a block stay or leave
+    for (int base = blockIdx.x * TILE; base < n; base += gridDim.x * TILE) { // all threads of a block continue or return
         int key[AHEAD], value[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; k++) {
@@ -24,5 +24,5 @@ __global__ void add(int *__restrict__ sums, const int *__restrict__ keys, const 
 }
 
 extern "C" void warp_aggregate(int *sums, const int *keys, const int *values, int n, int groups) {
-    if (n > 0) add<<<min((n + TILE - 1) / TILE, MOST_BLOCKS), THREADS>>>(sums, keys, values, n);
+    if (n > 0) add<<<min((n + TILE - 1) / TILE, MAX_BLOCKS), THREADS>>>(sums, keys, values, n);
 }

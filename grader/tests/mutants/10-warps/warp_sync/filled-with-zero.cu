@@ -1,5 +1,5 @@
 // expect: WA
-// What fills up the last group is 0, and comes before what is positive.
+// The padding of the last group is 0 and sorts before positive keys.
 
 constexpr int THREADS = 256, AT_ONCE = 2; // groups of a warp
 constexpr unsigned ALL = 0xffffffff;
@@ -7,13 +7,13 @@ constexpr unsigned ALL = 0xffffffff;
 __global__ void sort_groups(int *data, int n) {
     int lane = threadIdx.x % 32, i = (blockIdx.x * THREADS + threadIdx.x - lane) * AT_ONCE + lane, key[AT_ONCE];
 #pragma unroll
-    for (int k = 0; k < AT_ONCE; k++) // what fills up the last group is sorted to its end
+    for (int k = 0; k < AT_ONCE; k++) // the padding of the last group sorts to its end
         key[k] = i + 32 * k < n ? data[i + 32 * k] : 0;
 #pragma unroll
     for (int size = 2; size <= 32; size *= 2)
 #pragma unroll
         for (int distance = size / 2; distance > 0; distance /= 2) {
-            bool up = (lane & size) == 0, low = (lane & distance) == 0; // the lower lane takes the smaller one, if up
+            bool up = (lane & size) == 0, low = (lane & distance) == 0; // in ascending order, the lower lane takes the smaller one
 #pragma unroll
             for (int k = 0; k < AT_ONCE; k++) {
                 int other = __shfl_xor_sync(ALL, key[k], distance);

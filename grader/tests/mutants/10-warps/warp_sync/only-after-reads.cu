@@ -6,13 +6,13 @@ constexpr int THREADS = 256;
 __global__ void sort_groups(int *data, int n) {
     __shared__ int key[THREADS];
     int t = threadIdx.x, lane = t % 32, i = blockIdx.x * THREADS + t;
-    key[t] = i < n ? data[i] : INT_MAX; // what fills up the last group is sorted to its end
+    key[t] = i < n ? data[i] : INT_MAX; // the padding of the last group sorts to its end
     __syncwarp();
     for (int size = 2; size <= 32; size *= 2)
         for (int distance = size / 2; distance > 0; distance /= 2) {
             int mine = key[t], other = key[t ^ distance];
-            __syncwarp(); // all have read
-            bool up = (lane & size) == 0, low = (lane & distance) == 0; // the lower lane takes the smaller one, if up
+            __syncwarp(); // all threads have read
+            bool up = (lane & size) == 0, low = (lane & distance) == 0; // in ascending order, the lower lane takes the smaller one
             key[t] = up == low ? min(mine, other) : max(mine, other);
         }
     if (i < n) data[i] = key[t];

@@ -1,12 +1,12 @@
 // expect: PART
 // A single block: no totals of others, and one of 132 SMs at work.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1;
-constexpr int AHEAD = 4, ROUND = 32 * 4 * AHEAD;                       // elements of a warp under way
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1;
+constexpr int AHEAD = 4, ROUND = 32 * 4 * AHEAD;                       // elements of a warp in flight
 constexpr unsigned ALL = 0xffffffff;
-// tune: MOST_BLOCKS 528 1056 2112
+// tune: MAX_BLOCKS 528 1056 2112
 
-__device__ unsigned total[MOST_BLOCKS][WARPS], total_of_block[MOST_BLOCKS];
+__device__ unsigned total[MAX_BLOCKS][WARPS], total_of_block[MAX_BLOCKS];
 
 __device__ uint4 load(const unsigned *in, int i, int n) {
     if (i + 4 <= n) return *reinterpret_cast<const uint4 *>(in + i);
@@ -23,7 +23,7 @@ __device__ void store(unsigned *out, int i, int n, uint4 x) {
     if (i + 2 < n) out[i + 2] = x.z;
 }
 
-// The lane's elements of this round: all loads, and then the first sum.
+// Loads the lane's elements of this round before the first addition.
 __device__ void load_round(uint4 *x, const unsigned *in, int base, int last) {
 #pragma unroll
     for (int k = 0; k < AHEAD; k++) x[k] = load(in, base + 4 * (32 * k + threadIdx.x % 32), last);
@@ -47,7 +47,7 @@ __global__ void add_parts(const unsigned *__restrict__ in, int n, int part) {
     if (threadIdx.x == 0) total_of_block[blockIdx.x] = sum;
 }
 
-// The sum over the blocks before this one, and over the warps before this one in it.
+// Returns the sum over all earlier blocks and over the earlier warps of this block.
 __device__ unsigned sum_before(int warp) {
     __shared__ unsigned blocks_before;
     if (threadIdx.x == 0) blocks_before = 0;
@@ -81,7 +81,7 @@ __global__ void scan_parts(unsigned *__restrict__ out, const unsigned *__restric
 #pragma unroll
         for (int k = 0; k < AHEAD; k++) {
             unsigned a = x[k].x, b = a + x[k].y, c = b + x[k].z, d = c + x[k].w, up_to = scan_warp(d);
-            unsigned start = before + up_to - d; // what lies before the lane's four
+            unsigned start = before + up_to - d; // the sum before the lane's four elements
             store(out, base + 4 * (32 * k + lane), last, {start + a, start + b, start + c, start + d});
             before += __shfl_sync(ALL, up_to, 31);
         }
@@ -89,7 +89,7 @@ __global__ void scan_parts(unsigned *__restrict__ out, const unsigned *__restric
 }
 
 extern "C" void inclusive_scan(unsigned *out, const unsigned *in, int n) {
-    int part = (n / (MOST_BLOCKS * WARPS) + ROUND) / ROUND * ROUND; // elements of a warp, whole rounds
+    int part = (n / (MAX_BLOCKS * WARPS) + ROUND) / ROUND * ROUND; // elements of a warp, a multiple of its round
     int blocks = (n + WARPS * part - 1) / (WARPS * part);
     if (blocks == 0) return;
     add_parts<<<blocks, THREADS>>>(in, n, part);

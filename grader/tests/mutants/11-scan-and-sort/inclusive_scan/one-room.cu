@@ -1,9 +1,9 @@
 // expect: RTE race
 // One room for the sums of warps and one barrier a round: a fast warp writes the next before all have read.
 
-constexpr int THREADS = 256, MOST_BLOCKS = 1024;
+constexpr int THREADS = 256, MAX_BLOCKS = 1024;
 
-__device__ unsigned total[MOST_BLOCKS]; // of each block's part of `in`; then of all parts up to it
+__device__ unsigned total[MAX_BLOCKS]; // of each block's part of `in`; later the inclusive prefix sum
 
 constexpr int WARPS = THREADS / 32;
 constexpr unsigned ALL = 0xffffffff;
@@ -17,7 +17,7 @@ __device__ unsigned scan_warp(unsigned x) {
 }
 
 __global__ void scan_parts(unsigned *out, const unsigned *in, int n, int part) {
-    __shared__ unsigned sum[2][WARPS]; // two rooms in turns: one barrier a round is enough
+    __shared__ unsigned sum[2][WARPS]; // double-buffered, so one barrier per round is enough
     int t = threadIdx.x, first = blockIdx.x * part, last = min(n, first + part), room = 0;
     unsigned before = 0;
     for (int base = first; base < last; base += THREADS, room ^= 0) {
@@ -37,7 +37,7 @@ __global__ void scan_parts(unsigned *out, const unsigned *in, int n, int part) {
 }
 
 __global__ void scan_totals() {
-    __shared__ unsigned sum[2][MOST_BLOCKS];
+    __shared__ unsigned sum[2][MAX_BLOCKS];
     int t = threadIdx.x, from = 0;
     sum[0][t] = total[t];
     __syncthreads();
@@ -57,7 +57,7 @@ __global__ void add_before(unsigned *out, int n, int part) {
 }
 
 extern "C" void inclusive_scan(unsigned *out, const unsigned *in, int n) {
-    int part = (n / MOST_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, whole rounds
+    int part = (n / MAX_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, a multiple of its round
     int blocks = (n + part - 1) / part;
     if (blocks == 0) return;
     scan_parts<<<blocks, THREADS>>>(out, in, n, part);

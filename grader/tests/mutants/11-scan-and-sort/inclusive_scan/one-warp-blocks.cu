@@ -1,8 +1,8 @@
 // expect: PART
 // Blocks of one warp scan in shared memory: no barrier of several warps, and as many accesses as before.
 
-constexpr int MOST_BLOCKS = 8192;
-__device__ unsigned total[MOST_BLOCKS];
+constexpr int MAX_BLOCKS = 8192;
+__device__ unsigned total[MAX_BLOCKS];
 
 __global__ void add_parts(const unsigned *in, int n, int part) {
     int first = blockIdx.x * part, last = min(n, first + part);
@@ -34,7 +34,7 @@ __global__ void scan_parts(unsigned *out, const unsigned *in, int n, int part) {
 }
 
 extern "C" void inclusive_scan(unsigned *out, const unsigned *in, int n) {
-    int part = (n / MOST_BLOCKS + 32) / 32 * 32, blocks = (n + part - 1) / part;
+    int part = (n / MAX_BLOCKS + 32) / 32 * 32, blocks = (n + part - 1) / part;
     if (blocks == 0) return;
     add_parts<<<blocks, 32>>>(in, n, part);
     scan_parts<<<blocks, 32>>>(out, in, n, part);

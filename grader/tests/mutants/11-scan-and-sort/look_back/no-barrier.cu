@@ -1,18 +1,18 @@
 // expect: RTE
-// Warps add what lies before the tile while the first warp still looks for it.
+// Warps add the tile's prefix while the first warp still computes it.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, QUADS = 4, TILE = THREADS * QUADS * 4; // a lane has four times four elements
-constexpr int MOST_TILES = 1 << 14;
+constexpr int THREADS = 256, WARPS = THREADS / 32, QUADS = 4, TILE = THREADS * QUADS * 4; // a lane holds four groups of four elements
+constexpr int MAX_TILES = 1 << 14;
 constexpr unsigned ALL = 0xffffffff;
 
-// Of each tile: in the lower half a sum, in the upper half of what. They come and go together, so that no fence is needed.
-using word = unsigned long long;
-constexpr word OF_IT = 1ull << 32, UP_TO = 2ull << 32;
-__device__ word state[MOST_TILES];
+// By tile: the lower half is a sum, the upper half says which. One 64-bit access moves both, so no fence is needed.
+using tile_status = unsigned long long;
+constexpr tile_status PARTIAL_SUM = 1ull << 32, INCLUSIVE_PREFIX = 2ull << 32;
+__device__ tile_status status[MAX_TILES];
 __device__ int next_tile;
 
-__device__ word look(int tile) { return *static_cast<volatile word *>(&state[tile]); }
-__device__ void say(int tile, word what, unsigned sum) { *static_cast<volatile word *>(&state[tile]) = what | sum; }
+__device__ tile_status load_status(int tile) { return *static_cast<volatile tile_status *>(&status[tile]); }
+__device__ void publish_status(int tile, tile_status flag, unsigned sum) { *static_cast<volatile tile_status *>(&status[tile]) = flag | sum; }
 
 __device__ uint4 load(const unsigned *in, int i, int n) {
     if (i + 4 <= n) return *reinterpret_cast<const uint4 *>(in + i);
@@ -29,20 +29,20 @@ __device__ void store(unsigned *out, int i, int n, uint4 x) {
     if (i + 2 < n) out[i + 2] = x.z;
 }
 
-// Where the lane's k-th four elements lie.
-__device__ int place(int tile, int k) {
+// Returns the index of the lane's k-th group of four elements.
+__device__ int element_index(int tile, int k) {
     return tile * TILE + (threadIdx.x / 32 * QUADS + k) * 128 + threadIdx.x % 32 * 4;
 }
 
 __device__ void load_tile(uint4 (&x)[QUADS], const unsigned *in, int tile, int n) {
 #pragma unroll
-    for (int k = 0; k < QUADS; k++) x[k] = load(in, place(tile, k), n);
+    for (int k = 0; k < QUADS; k++) x[k] = load(in, element_index(tile, k), n);
 }
 
-__device__ void store_tile(unsigned *out, int tile, int n, const uint4 (&x)[QUADS], unsigned before) {
+__device__ void store_tile(unsigned *out, int tile, int n, const uint4 (&x)[QUADS], unsigned prefix) {
 #pragma unroll
     for (int k = 0; k < QUADS; k++)
-        store(out, place(tile, k), n, {before + x[k].x, before + x[k].y, before + x[k].z, before + x[k].w});
+        store(out, element_index(tile, k), n, {prefix + x[k].x, prefix + x[k].y, prefix + x[k].z, prefix + x[k].w});
 }
 
 __device__ unsigned scan_warp(unsigned x) {
@@ -54,62 +54,62 @@ __device__ unsigned scan_warp(unsigned x) {
     return x;
 }
 
-// Each element becomes the sum of the tile's elements up to it. Returns the sum of all of them.
+// Replaces each element by the inclusive prefix sum within the tile. Returns the tile's sum.
 __device__ unsigned scan_tile(uint4 (&x)[QUADS]) {
     __shared__ unsigned sum[WARPS];
-    unsigned before = 0, all = 0, some = 0;
+    unsigned prefix = 0, tile_sum = 0, warp_sum = 0;
 #pragma unroll
     for (int k = 0; k < QUADS; k++) {
-        unsigned a = x[k].x, b = a + x[k].y, c = b + x[k].z, d = c + x[k].w, up_to = scan_warp(d), start = some + up_to - d;
+        unsigned a = x[k].x, b = a + x[k].y, c = b + x[k].z, d = c + x[k].w, inclusive = scan_warp(d), start = warp_sum + inclusive - d;
         x[k] = {start + a, start + b, start + c, start + d};
-        some += __shfl_sync(ALL, up_to, 31);
+        warp_sum += __shfl_sync(ALL, inclusive, 31);
     }
-    if (threadIdx.x % 32 == 0) sum[threadIdx.x / 32] = some;
+    if (threadIdx.x % 32 == 0) sum[threadIdx.x / 32] = warp_sum;
     __syncthreads();
-    for (int w = 0; w < WARPS; w++) before += w < threadIdx.x / 32 ? sum[w] : 0, all += sum[w];
+    for (int w = 0; w < WARPS; w++) prefix += w < threadIdx.x / 32 ? sum[w] : 0, tile_sum += sum[w];
 #pragma unroll
-    for (int k = 0; k < QUADS; k++) x[k] = {before + x[k].x, before + x[k].y, before + x[k].z, before + x[k].w};
-    return all;
+    for (int k = 0; k < QUADS; k++) x[k] = {prefix + x[k].x, prefix + x[k].y, prefix + x[k].z, prefix + x[k].w};
+    return tile_sum;
 }
 
-// The first warp looks at 32 tiles at a time, until one of them knows what all up to it have. Before the first tile lies nothing.
-__device__ unsigned sum_before(int tile, unsigned all) {
-    unsigned sum = 0, known = 0;
-    if (threadIdx.x == 0 && tile > 0) say(tile, OF_IT, all);
-    for (int last = tile - 1; !known; last -= 32) {
-        int t = last - threadIdx.x; // the lane's
-        word found;
-        do found = t < 0 ? UP_TO : look(t);
+// The first warp examines 32 tiles at a time until one has its inclusive prefix. The prefix before tile 0 is 0.
+__device__ unsigned exclusive_prefix(int tile, unsigned tile_sum) {
+    unsigned sum = 0, prefix_mask = 0;
+    if (threadIdx.x == 0 && tile > 0) publish_status(tile, PARTIAL_SUM, tile_sum);
+    for (int last = tile - 1; !prefix_mask; last -= 32) {
+        int t = last - threadIdx.x; // this lane's tile
+        tile_status found;
+        do found = t < 0 ? INCLUSIVE_PREFIX : load_status(t);
         while (__any_sync(ALL, !found));
-        known = __ballot_sync(ALL, found >= UP_TO);
-        bool counts = !known || threadIdx.x < __ffs(known); // not what lies before the nearest that knows
+        prefix_mask = __ballot_sync(ALL, found >= INCLUSIVE_PREFIX);
+        bool counts = !prefix_mask || threadIdx.x < __ffs(prefix_mask); // skips tiles before the nearest inclusive prefix
         sum += __reduce_add_sync(ALL, counts ? (unsigned)found : 0);
     }
-    if (threadIdx.x == 0) say(tile, UP_TO, sum + all);
+    if (threadIdx.x == 0) publish_status(tile, INCLUSIVE_PREFIX, sum + tile_sum);
     return sum;
 }
 
 __global__ void clear(int tiles) {
     int i = blockIdx.x * THREADS + threadIdx.x;
-    if (i < tiles) state[i] = 0;
+    if (i < tiles) status[i] = 0;
     if (i == 0) next_tile = 0;
 }
 
-// Blocks number themselves as they begin: who waits, waits for one that runs already.
+// Blocks take their tile in the order in which they start, so a block waits only for blocks that are already running.
 __global__ void scan_tiles(unsigned *__restrict__ out, const unsigned *__restrict__ in, int n) {
-    __shared__ int drawn;
-    __shared__ unsigned before;
+    __shared__ int ticket;
+    __shared__ unsigned prefix;
     uint4 x[QUADS];
-    if (threadIdx.x == 0) drawn = atomicAdd(&next_tile, 1);
+    if (threadIdx.x == 0) ticket = atomicAdd(&next_tile, 1);
     __syncthreads();
-    int tile = drawn;
+    int tile = ticket;
     load_tile(x, in, tile, n);
-    unsigned all = scan_tile(x);
+    unsigned tile_sum = scan_tile(x);
     if (threadIdx.x < 32) {
-        unsigned sum = sum_before(tile, all);
-        if (threadIdx.x == 0) before = sum;
+        unsigned sum = exclusive_prefix(tile, tile_sum);
+        if (threadIdx.x == 0) prefix = sum;
     }
-    store_tile(out, tile, n, x, before);
+    store_tile(out, tile, n, x, prefix);
 }
 
 extern "C" void look_back(unsigned *out, const unsigned *in, int n) {

@@ -1,12 +1,12 @@
 // expect: WA
 // Larger digits come first.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, DIGITS = 16, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
-constexpr int KEYS = 16, OF_WARP = 32 * KEYS, TILE = THREADS * KEYS;                  // of a lane, a warp, a block
+constexpr int THREADS = 256, WARPS = THREADS / 32, DIGITS = 16, MAX_BLOCKS = 528; // 4 blocks for each of 132 SMs
+constexpr int KEYS = 16, OF_WARP = 32 * KEYS, TILE = THREADS * KEYS;                  // elements of a lane, a warp, a block
 constexpr unsigned ALL = 0xffffffff;
 
-// By digit and block: how many keys of the block's part have the digit, and where in `out` they begin.
-__device__ int counts[DIGITS][MOST_BLOCKS], starts[DIGITS][MOST_BLOCKS];
+// By digit and block: the number of the block's keys with that digit, and their first index in `out`.
+__device__ int counts[DIGITS][MAX_BLOCKS], starts[DIGITS][MAX_BLOCKS];
 
 __device__ int digit_of(unsigned key, int shift) { return key >> shift & (DIGITS - 1); }
 
@@ -28,7 +28,7 @@ __global__ void count_digits(const unsigned *__restrict__ in, int n, int part, i
     if (threadIdx.x < DIGITS) counts[threadIdx.x][blockIdx.x] = count[threadIdx.x];
 }
 
-// One block; a warp for each digit adds up over the blocks. What lies before a digit are all smaller ones.
+// One block. One warp per digit scans the counts of all blocks. All smaller digits precede a digit.
 __global__ void scan_counts(int blocks) {
     __shared__ int total[DIGITS];
     int digit = threadIdx.x / 32, lane = threadIdx.x % 32, sum = 0;
@@ -51,8 +51,8 @@ __global__ void scan_counts(int blocks) {
     }
 }
 
-// For warp 0, after the warps have counted: found[w][d] becomes where in the tile the keys of warp w with digit d go, and
-// offset[d] what leads from a place in the tile to one in `out`. Lane d has in `next` where its digit goes on there.
+// Called by warp 0 after all warps have counted. found[w][d] becomes the index in the tile of warp w's first key with digit d, and
+// offset[d] the difference between an index in `out` and one in the tile. Lane d has in `next` the next free index of its digit in `out`.
 __device__ void place_digits(int (*found)[DIGITS + 1], int *offset, int *next) {
     int lane = threadIdx.x % 32, all = 0;
     for (int w = 0; w < WARPS && lane < DIGITS; w++) all += found[w][lane];
@@ -74,7 +74,7 @@ __device__ void place_digits(int (*found)[DIGITS + 1], int *offset, int *next) {
 }
 
 __global__ void move_keys(unsigned *__restrict__ out, const unsigned *__restrict__ in, int n, int part, int shift) {
-    __shared__ int found[WARPS][DIGITS + 1], offset[DIGITS]; // the last column is for threads beyond the end
+    __shared__ int found[WARPS][DIGITS + 1], offset[DIGITS]; // the last column is for threads past the end
     __shared__ unsigned sorted[TILE];
     int t = threadIdx.x, lane = t % 32, warp = t / 32, first = blockIdx.x * part, last = min(n, first + part);
     int next = t < DIGITS ? starts[t][blockIdx.x] : 0;
@@ -88,8 +88,8 @@ __global__ void move_keys(unsigned *__restrict__ out, const unsigned *__restrict
 #pragma unroll
         for (int k = 0; k < KEYS; k++) {
             int digit = i + 32 * k < last ? digit_of(key[k], shift) : DIGITS;
-            unsigned peers = __match_any_sync(ALL, digit); // the lanes that have the same digit
-            int seen = found[warp][digit];                 // in this warp, in rounds before
+            unsigned peers = __match_any_sync(ALL, digit); // the lanes with the same digit
+            int seen = found[warp][digit];                 // in earlier rounds of this warp
             rank[k] = seen + __popc(peers & ((1u << lane) - 1));
             __syncwarp();
             if (lane == __ffs(peers) - 1) found[warp][digit] = seen + __popc(peers);
@@ -113,7 +113,7 @@ __global__ void move_keys(unsigned *__restrict__ out, const unsigned *__restrict
 }
 
 extern "C" void radix_pass(unsigned *out, const unsigned *in, int n, int shift) {
-    int part = (n / MOST_BLOCKS + TILE) / TILE * TILE; // keys of a block, whole tiles
+    int part = (n / MAX_BLOCKS + TILE) / TILE * TILE; // keys of a block, a multiple of its tile
     int blocks = (n + part - 1) / part;
     if (blocks == 0) return;
     count_digits<<<blocks, THREADS>>>(in, n, part, shift);

@@ -1,11 +1,11 @@
 // expect: PART
 // 16 threads walk over 256 digits that lie packed as bytes: 16 reads of shared memory, and all the rest as before.
 
-constexpr int THREADS = 256, DIGITS = 16, MOST_BLOCKS = 528; // 4 blocks for each of 132 SMs
+constexpr int THREADS = 256, DIGITS = 16, MAX_BLOCKS = 528; // 4 blocks for each of 132 SMs
 constexpr unsigned ALL = 0xffffffff;
 
-// By digit and block: how many keys of the block's part have the digit, and where in `out` they begin.
-__device__ int counts[DIGITS][MOST_BLOCKS], starts[DIGITS][MOST_BLOCKS];
+// By digit and block: the number of the block's keys with that digit, and their first index in `out`.
+__device__ int counts[DIGITS][MAX_BLOCKS], starts[DIGITS][MAX_BLOCKS];
 
 __device__ int digit_of(unsigned key, int shift) { return key >> shift & (DIGITS - 1); }
 
@@ -19,7 +19,7 @@ __global__ void count_digits(const unsigned *in, int n, int part, int shift) {
     if (threadIdx.x < DIGITS) counts[threadIdx.x][blockIdx.x] = count[threadIdx.x];
 }
 
-// One block; a warp for each digit adds up over the blocks. What lies before a digit are all smaller ones.
+// One block. One warp per digit scans the counts of all blocks. All smaller digits precede a digit.
 __global__ void scan_counts(int blocks) {
     __shared__ int total[DIGITS];
     int digit = threadIdx.x / 32, lane = threadIdx.x % 32, sum = 0;
@@ -65,7 +65,7 @@ __global__ void move_keys(unsigned *out, const unsigned *in, int n, int part, in
 }
 
 extern "C" void radix_pass(unsigned *out, const unsigned *in, int n, int shift) {
-    int part = (n / MOST_BLOCKS + THREADS) / THREADS * THREADS; // keys of a block, whole rounds
+    int part = (n / MAX_BLOCKS + THREADS) / THREADS * THREADS; // keys of a block, a multiple of its round
     int blocks = (n + part - 1) / part;
     if (blocks == 0) return;
     count_digits<<<blocks, THREADS>>>(in, n, part, shift);

@@ -1,22 +1,22 @@
 // expect: WA
 // What lies behind the runs is set to 0.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
-constexpr int AHEAD = 4, ROUND = 32 * AHEAD, STRETCH = 4 * ROUND;      // elements of a warp under way; and at least in all
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+constexpr int AHEAD = 4, ROUND = 32 * AHEAD, STRETCH = 4 * ROUND;      // elements of a warp in flight; the least elements of a warp
 constexpr unsigned ALL = 0xffffffff;
-// tune: MOST_BLOCKS 264 528 1056
+// tune: MAX_BLOCKS 264 528 1056
 
-struct __align__(8) runs_of { // loaded as one
-    int begun, latest; // how many begin, and where the last of them does; -1 for none
+struct __align__(8) runs_of { // loaded with one instruction
+    int begun, latest; // the number of runs that begin, and where the last one begins; -1 if none
 };
 
-__device__ runs_of of_warp[MOST_BLOCKS][WARPS], of_block[MOST_BLOCKS];
+__device__ runs_of of_warp[MAX_BLOCKS][WARPS], of_block[MAX_BLOCKS];
 
-// Where runs begin in this round, as a vote of the warp for each 32 elements. `before` is the element in front of the round.
+// Returns a vote for each 32 elements of the round: where do runs begin? `before` is the element before the round.
 __device__ void vote(unsigned *votes, int *x, int *before, const int *in, int base, int last) {
     int lane = threadIdx.x % 32, i = base + lane;
 #pragma unroll
-    for (int k = 0; k < AHEAD; k++) x[k] = i + 32 * k < last ? in[i + 32 * k] : 0; // all loads, and then the first vote
+    for (int k = 0; k < AHEAD; k++) x[k] = i + 32 * k < last ? in[i + 32 * k] : 0; // all loads are issued before the first vote
 #pragma unroll
     for (int k = 0; k < AHEAD; k++) {
         int left = __shfl_up_sync(ALL, x[k], 1);
@@ -52,7 +52,7 @@ __global__ void count_runs(const int *__restrict__ in, int n, int part) {
     if (threadIdx.x == 0) of_block[blockIdx.x] = {total, newest};
 }
 
-// Of the blocks before this one, and of the warps before this one in it.
+// Returns the sum over all earlier blocks and over the earlier warps of this block.
 __device__ runs_of runs_before(int warp) {
     __shared__ int total, newest;
     if (threadIdx.x == 0) total = 0, newest = -1;
@@ -93,7 +93,7 @@ __global__ void write_runs(int *__restrict__ values, int *__restrict__ lengths, 
             if (votes[k] >> lane & 1) {
                 int place = r.begun + __popc(below), start = below ? i + 31 - __clz(below) : r.latest;
                 values[place] = x[k];
-                if (place > 0) lengths[place - 1] = i + lane - start; // this run begins: the one before it ends
+                if (place > 0) lengths[place - 1] = i + lane - start; // the run before this one ends
             }
             r.begun += __popc(votes[k]);
             if (votes[k]) r.latest = i + 31 - __clz(votes[k]);
@@ -106,7 +106,7 @@ __global__ void write_runs(int *__restrict__ values, int *__restrict__ lengths, 
 }
 
 extern "C" void run_length(int *values, int *lengths, int *runs, const int *in, int n) {
-    int part = (n / (MOST_BLOCKS * WARPS) + STRETCH) / STRETCH * STRETCH; // elements of a warp, whole rounds
+    int part = (n / (MAX_BLOCKS * WARPS) + STRETCH) / STRETCH * STRETCH; // elements of a warp, a multiple of its round
     int blocks = max(1, (n + WARPS * part - 1) / (WARPS * part));
     cudaMemsetAsync(values, 0, n * sizeof(int));
     count_runs<<<blocks, THREADS>>>(in, n, part);

@@ -1,10 +1,10 @@
 // expect: PART
 // The vote says where a run ends within the warp; a run that goes on behind it is walked.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // 8 blocks for each of 132 SMs
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1056; // 8 blocks for each of 132 SMs
 constexpr unsigned ALL = 0xffffffff;
 
-__device__ int begun[MOST_BLOCKS]; // runs that begin in each block's part of `in`
+__device__ int begun[MAX_BLOCKS]; // the number of runs that begin in each block's part of `in`
 
 __device__ bool begins(const int *in, int i, int last) { return i < last && (i == 0 || in[i] != in[i - 1]); }
 
@@ -21,7 +21,7 @@ __global__ void count_runs(const int *in, int n, int part) {
 }
 
 __global__ void write_runs(int *values, int *lengths, int *runs, const int *in, int n, int part) {
-    __shared__ int next, found[2][WARPS]; // two rooms in turns: one barrier a round is enough
+    __shared__ int next, found[2][WARPS]; // double-buffered, so one barrier per round is enough
     int t = threadIdx.x, lane = t % 32, before = 0;
     if (t == 0) next = 0;
     __syncthreads();
@@ -36,7 +36,7 @@ __global__ void write_runs(int *values, int *lengths, int *runs, const int *in, 
         unsigned votes = __ballot_sync(ALL, head);
         if (lane == 0) found[room][t / 32] = __popc(votes);
         __syncthreads();
-        int place = start + __popc(votes & ((1u << lane) - 1)); // of the run that begins here, if one does
+        int place = start + __popc(votes & ((1u << lane) - 1)); // number of the run that begins here, if any
         for (int w = 0; w < WARPS; w++) {
             int some = found[room][w];
             place += w < t / 32 ? some : 0;
@@ -54,7 +54,7 @@ __global__ void write_runs(int *values, int *lengths, int *runs, const int *in, 
 }
 
 extern "C" void run_length(int *values, int *lengths, int *runs, const int *in, int n) {
-    int part = (n / MOST_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, whole rounds
+    int part = (n / MAX_BLOCKS + THREADS) / THREADS * THREADS; // elements of a block, a multiple of its round
     int blocks = max(1, (n + part - 1) / part);
     count_runs<<<blocks, THREADS>>>(in, n, part);
     write_runs<<<blocks, THREADS>>>(values, lengths, runs, in, n, part);

@@ -4,7 +4,7 @@
 constexpr int THREADS = 64;
 constexpr float SOFTENING = 1.0f / 64;
 
-// What `b` does to the body at `me` is added to `sum`.
+// Adds the attraction of `b` on the body at `me` to `sum`.
 __device__ void add(float4 &sum, float4 me, float4 b) {
     float dx = b.x - me.x, dy = b.y - me.y, dz = b.z - me.z, square = dx * dx + dy * dy + dz * dz + SOFTENING;
     float part = b.w / sqrtf(square), force = part / square;
@@ -18,7 +18,7 @@ __global__ void attract(float4 *__restrict__ out, const float4 *__restrict__ bod
     for (int first = 0; first < n; first += THREADS) {
         int j = first + threadIdx.x;
         __syncthreads();
-        tile[threadIdx.x] = j < n ? bodies[j] : float4{}; // a mass of 0 does nothing
+        tile[threadIdx.x] = j < n ? bodies[j] : float4{}; // a mass of 0 attracts nothing
         for (int k = 0; k < THREADS; k++) add(sum, me, tile[k]);
     }
     if (i < n) out[i] = sum;

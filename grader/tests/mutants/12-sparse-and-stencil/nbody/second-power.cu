@@ -2,9 +2,9 @@
 // The force falls with the distance, not with its square.
 
 constexpr int THREADS = 128, OTHERS = 256;
-constexpr float SOFTENING = 1.0f / 64; // so that what `rsqrt` gets is never subnormal: .ftz saves three instructions
+constexpr float SOFTENING = 1.0f / 64; // keeps the operand of `rsqrt` normal: .ftz saves three instructions
 
-// What `b` does to the body at `me` is added to `sum`.
+// Adds the attraction of `b` on the body at `me` to `sum`.
 __device__ void add(float4 &sum, float4 me, float4 b) {
     float dx = b.x - me.x, dy = b.y - me.y, dz = b.z - me.z, r;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(SOFTENING + dx * dx + dy * dy + dz * dz));
@@ -16,7 +16,7 @@ __global__ void attract(float *__restrict__ out, const float4 *__restrict__ bodi
     __shared__ float4 tile[OTHERS];
     int i = blockIdx.x * THREADS + threadIdx.x;
     for (int j = threadIdx.x; j < OTHERS; j += THREADS)
-        tile[j] = blockIdx.y * OTHERS + j < n ? bodies[blockIdx.y * OTHERS + j] : float4{}; // a mass of 0 does nothing
+        tile[j] = blockIdx.y * OTHERS + j < n ? bodies[blockIdx.y * OTHERS + j] : float4{}; // a mass of 0 attracts nothing
     __syncthreads();
     if (i >= n) return;
     float4 me = bodies[i], sum = {};

@@ -2,7 +2,7 @@
 // Sums of halves keep 11 bits.
 
 #include <cuda_fp16.h>
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // eight for each of 132 SMs
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1056; // eight for each of 132 SMs
 constexpr unsigned ALL = 0xffffffff;
 
 __global__ void multiply(float *__restrict__ y, const int *__restrict__ offsets, const int *__restrict__ columns,
@@ -19,6 +19,6 @@ __global__ void multiply(float *__restrict__ y, const int *__restrict__ offsets,
 
 extern "C" void spmv(float *y, const int *offsets, const int *columns, const float *values, const float *x, int rows, int cols,
                      int nonzeros) {
-    int blocks = min((rows + WARPS - 1) / WARPS, MOST_BLOCKS);
+    int blocks = min((rows + WARPS - 1) / WARPS, MAX_BLOCKS);
     if (blocks > 0) multiply<<<blocks, THREADS>>>(y, offsets, columns, values, x, rows);
 }

@@ -1,7 +1,7 @@
 // expect: PART
 // Eight lanes a row: full for short rows, and long ones keep the 24 others waiting.
 
-constexpr int THREADS = 256, LANES = 8, TEAMS = THREADS / LANES, MOST_BLOCKS = 1056; // eight for each of 132 SMs
+constexpr int THREADS = 256, LANES = 8, TEAMS = THREADS / LANES, MAX_BLOCKS = 1056; // eight for each of 132 SMs
 constexpr unsigned ALL = 0xffffffff;
 
 __global__ void multiply(float *__restrict__ y, const int *__restrict__ offsets, const int *__restrict__ columns,
@@ -19,6 +19,6 @@ __global__ void multiply(float *__restrict__ y, const int *__restrict__ offsets,
 
 extern "C" void spmv(float *y, const int *offsets, const int *columns, const float *values, const float *x, int rows, int cols,
                      int nonzeros) {
-    int blocks = min((rows + TEAMS - 1) / TEAMS, MOST_BLOCKS);
+    int blocks = min((rows + TEAMS - 1) / TEAMS, MAX_BLOCKS);
     if (blocks > 0) multiply<<<blocks, THREADS>>>(y, offsets, columns, values, x, rows);
 }

@@ -1,7 +1,7 @@
 // expect: PART
 // Products side by side, but a lane adds up each row, however long.
 
-constexpr int THREADS = 256, ROOM = 2048; // rows and products of a block at a time
+constexpr int THREADS = 256, ROOM = 2048; // rows and products of a block per round
 
 __global__ void multiply(float *__restrict__ y, const int *__restrict__ offsets, const int *__restrict__ columns,
                          const float *__restrict__ values, const float *__restrict__ x, int rows) {

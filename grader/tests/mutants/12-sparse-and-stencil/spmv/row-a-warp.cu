@@ -1,7 +1,7 @@
 // expect: PART
 // A warp a row: most rows leave two thirds of the lanes without work.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MOST_BLOCKS = 1056; // eight for each of 132 SMs
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1056; // eight for each of 132 SMs
 constexpr unsigned ALL = 0xffffffff;
 
 __global__ void multiply(float *__restrict__ y, const int *__restrict__ offsets, const int *__restrict__ columns,
@@ -18,6 +18,6 @@ __global__ void multiply(float *__restrict__ y, const int *__restrict__ offsets,
 
 extern "C" void spmv(float *y, const int *offsets, const int *columns, const float *values, const float *x, int rows, int cols,
                      int nonzeros) {
-    int blocks = min((rows + WARPS - 1) / WARPS, MOST_BLOCKS);
+    int blocks = min((rows + WARPS - 1) / WARPS, MAX_BLOCKS);
     if (blocks > 0) multiply<<<blocks, THREADS>>>(y, offsets, columns, values, x, rows);
 }

@@ -2,20 +2,20 @@
 // Columns are loaded, and x is not.
 
 constexpr int THREADS = 128, WARPS = THREADS / 32;
-constexpr int GROUPS = 2;              // of four elements, of a lane at a time
-constexpr int ROOM = 4 * GROUPS * 32;  // elements of a warp at a time
+constexpr int GROUPS = 2;              // groups of four elements per lane and round
+constexpr int ROOM = 4 * GROUPS * 32;  // elements of a warp per round
 constexpr int SHARE = 8 * ROOM;        // elements of a warp
-constexpr int LONG = 32;               // products of a row, from which on all lanes add them up
+constexpr int LONG = 32;               // a row of at least this many products is summed by all lanes
 constexpr unsigned ALL = 0xffffffff;
 
-struct elements { // of a lane
+struct elements { // per lane
     int4 column[GROUPS];
     float4 value[GROUPS];
 };
 
-struct row { // what the warp has of it at the moment: the products from `from` to `to` - 1
+struct row { // the part of it that the warp holds: the products from `from` to `to` - 1
     int from, to;
-    bool all, ends; // all of the row; up to its end
+    bool all, ends; // the whole row; up to its end
 };
 
 __device__ void load(elements &e, int base, int stop, const int *columns, const float *values) {
@@ -23,12 +23,12 @@ __device__ void load(elements &e, int base, int stop, const int *columns, const 
     for (int k = 0; k < GROUPS; k++) {
         int i = base + (k * 32 + threadIdx.x % 32) * 4;
         if (i + 4 > stop) continue;
-        e.column[k] = __ldcs(reinterpret_cast<const int4 *>(columns + i)); // read once: x may keep its place in L1
+        e.column[k] = __ldcs(reinterpret_cast<const int4 *>(columns + i)); // read once, so it must not evict x from L1
         e.value[k] = __ldcs(reinterpret_cast<const float4 *>(values + i));
     }
 }
 
-// Four at a time; where less are left, one by one.
+// Four at a time; the remainder one by one.
 __device__ void multiply(float4 *room, const elements &e, int base, int stop, const int *columns, const float *values, const float *x) {
 #pragma unroll
     for (int k = 0; k < GROUPS; k++) {
@@ -40,7 +40,7 @@ __device__ void multiply(float4 *room, const elements &e, int base, int stop, co
     }
 }
 
-// The last row that begins at element i or before it. A warp looks at 32 rows at a time: four rounds for a million.
+// Returns the last row that begins at or before element i. A warp tests 32 rows at a time: four rounds for a million.
 __device__ int row_at(int i, const int *offsets, int rows) {
     int low = 0, lane = threadIdx.x % 32;
     while (rows > 1) {
@@ -60,10 +60,10 @@ __device__ row row_of(int r, int rows, const int *offsets, int base, int end) {
 
 __device__ void give(float *y, float sum, bool all) {
     if (all) *y = sum;
-    else atomicAdd(y, sum); // other warps, or this one in other rounds, have the rest
+    else atomicAdd(y, sum); // the rest of the segment is in other warps or rounds
 }
 
-// Rows r, r + 1, ... of one lane each. `product`: of the element `base`.
+// Sums rows r, r + 1, ..., one lane per row. `product` is that of element `base`.
 __device__ void add_rows(float *y, int r, row mine, const float *product, int base) {
     int lane = threadIdx.x % 32, length = mine.to - mine.from;
     if (length > 0 && length < LONG) {
@@ -85,17 +85,17 @@ __global__ void spmv_shares(float *__restrict__ y, const int *__restrict__ offse
     __shared__ float4 rooms[WARPS][ROOM / 4];
     float4 *room = rooms[threadIdx.x / 32];
     int lane = threadIdx.x % 32, base = (blockIdx.x * WARPS + threadIdx.x / 32) * SHARE, stop = min(base + SHARE, nonzeros);
-    if (base >= stop) return; // all lanes or none
+    if (base >= stop) return; // uniform in the warp
     elements next;
     load(next, base, stop, columns, values);
-    int first = row_at(base, offsets, rows); // while elements are on their way
+    int first = row_at(base, offsets, rows); // while loads are in flight
     for (; base < stop; base += ROOM) {
         int end = min(base + ROOM, stop);
         row mine = row_of(first + lane, rows, offsets, base, end);
         multiply(room, next, base, end, columns, values, x);
         load(next, base + ROOM, stop, columns, values);
         __syncwarp();
-        for (int ended = 32; ended == 32;) { // rows are 32, and end in this round? there may be more
+        for (int ended = 32; ended == 32;) { // if all 32 rows end in this round, there may be more
             add_rows(y, first + lane, mine, reinterpret_cast<const float *>(room), base);
             first += ended = __popc(__ballot_sync(ALL, mine.ends));
             if (ended == 32) mine = row_of(first + lane, rows, offsets, base, end);

@@ -1,7 +1,7 @@
 // expect: PART
 // Products first, and a lane adds up its row four at a time: fewer instructions, and 31 lanes wait as before.
 
-constexpr int THREADS = 256, ROOM = 2048; // rows and products of a block at a time
+constexpr int THREADS = 256, ROOM = 2048; // rows and products of a block per round
 
 __global__ void multiply(float *__restrict__ y, const int *__restrict__ offsets, const int *__restrict__ columns,
                          const float *__restrict__ values, const float *__restrict__ x, int rows) {

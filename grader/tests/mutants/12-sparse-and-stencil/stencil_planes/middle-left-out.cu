@@ -5,7 +5,7 @@ constexpr int REACH = 4, X = 32, Y = 16, STRETCH = 32; // planes of a block
 __device__ constexpr float weights[REACH + 1] = {-8.5416667f, 1.6f, -0.2f, 0.025396825f, -0.0017857143f};
 
 __global__ void __launch_bounds__(X * Y) star(float *__restrict__ out, const float *__restrict__ in, int depth, int height, int width) {
-    __shared__ float tile[2][Y + 2 * REACH][X + 2 * REACH]; // two planes, so that one barrier a plane is enough
+    __shared__ float tile[2][Y + 2 * REACH][X + 2 * REACH]; // two buffers, so that one barrier per plane is enough
     int tx = threadIdx.x, ty = threadIdx.y, x0 = blockIdx.x * X, y0 = blockIdx.y * Y, x = x0 + tx, y = y0 + ty;
     int first = blockIdx.z * STRETCH, last = min(first + STRETCH, depth);
     size_t plane = (size_t)height * width, here = (size_t)y * width + x;

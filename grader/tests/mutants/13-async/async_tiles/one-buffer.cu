@@ -5,11 +5,11 @@
 #include <cuda_pipeline.h>
 
 constexpr int WIDTH = 64, SOURCES = 8, THREADS = 256;
-constexpr int TILE = WIDTH * WIDTH, EACH = TILE / 4 / THREADS; // int4 of a tile that each thread brings
+constexpr int TILE = WIDTH * WIDTH, EACH = TILE / 4 / THREADS; // int4 of a tile that each thread copies
 
 __global__ void __launch_bounds__(THREADS) walk(int *out, const int *from, const int *costs, int layers) {
     __shared__ __align__(16) int tile[WIDTH][WIDTH], best[2][SOURCES][WIDTH];
-    int t = threadIdx.x, j = t % WIDTH, s = t / WIDTH * 2; // a thread has node j, for sources s and s + 1
+    int t = threadIdx.x, j = t % WIDTH, s = t / WIDTH * 2; // a thread computes node j for sources s and s + 1
     const int4 *mine = reinterpret_cast<const int4 *>(costs + (size_t)blockIdx.x * layers * TILE) + t;
     for (int k = 0; k < 2; k++) best[0][s + k][j] = from[(blockIdx.x * SOURCES + s + k) * WIDTH + j];
     for (int l = 0; l < layers; l++) {
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(THREADS) walk(int *out, const int *from, const
             b = min(b, best[l % 2][s + 1][i] + tile[i][j]);
         }
         best[(l + 1) % 2][s][j] = a, best[(l + 1) % 2][s + 1][j] = b;
-        __syncthreads(); // nobody reads the tile any more
+        __syncthreads(); // no thread reads the tile any more
     }
     for (int k = 0; k < 2; k++) out[(blockIdx.x * SOURCES + s + k) * WIDTH + j] = best[layers % 2][s + k][j];
 }

@@ -1,7 +1,7 @@
 // expect: TLE
 // The mbarrier counts on two arrivals, and there is one: a wait without an end.
 
-constexpr unsigned PIECE = 16384; // bytes of a row at a time
+constexpr unsigned PIECE = 16384; // bytes of a row per copy
 
 __device__ unsigned place(const void *shared) { return (unsigned)__cvta_generic_to_shared(shared); }
 
@@ -10,12 +10,12 @@ __global__ void gather(char *out, const char *table, const int *index, unsigned 
     __shared__ unsigned long long bar;
     const char *from = table + (size_t)index[blockIdx.x] * bytes;
     char *to = out + (size_t)blockIdx.x * bytes;
-    unsigned parity = 0; // of the phase that is waited for
+    unsigned parity = 0; // parity of the awaited phase
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 2;" ::"r"(place(&bar)) : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); // the copies' unit sees it, too
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); // makes it visible to the copy engine (async proxy)
     for (unsigned at = 0; at < bytes; at += PIECE, parity ^= 1) {
         unsigned size = min(bytes - at, PIECE);
-        // So many bytes will come; this is also the one arrival that the phase waits for.
+        // Announces that many bytes; this is also the one arrival that completes the phase.
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(place(&bar)), "r"(size) : "memory");
         asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(place(piece)), "l"(from + at), "r"(size),
                      "r"(place(&bar))
@@ -24,7 +24,7 @@ __global__ void gather(char *out, const char *table, const int *index, unsigned 
                      "r"(parity)
                      : "memory");
         asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to + at), "r"(place(piece)), "r"(size) : "memory");
-        asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;" ::: "memory"); // `piece` has been read
+        asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;" ::: "memory"); // all threads have read `piece`
     }
 }
 

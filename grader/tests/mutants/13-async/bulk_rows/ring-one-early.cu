@@ -1,10 +1,10 @@
 // expect: RTE
-// A ring that leaves two copies out under way: the place of the older one is filled anew.
+// A ring that leaves two copies out in flight and refills the older one's slot.
 
-constexpr unsigned STAGES = 12, PIECE = 16384; // a piece: bytes of a row at a time
+constexpr unsigned STAGES = 12, PIECE = 16384; // bytes of a row per piece
 constexpr int SMS = 132;                       // more blocks than there are SMs wait, fewer leave some idle
 
-// Places in shared memory are 32-bit addresses here, as these instructions take them.
+// Returns the 32-bit shared-memory address that these instructions take.
 __device__ void init(unsigned bar) { asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bar) : "memory"); }
 
 // Waits until the phase of that parity has ended.
@@ -13,7 +13,7 @@ __device__ void wait(unsigned bar, unsigned parity) {
                  : "memory");
 }
 
-// So many bytes will come to the mbarrier; this is also the one arrival that its phase waits for.
+// Announces that many bytes to the mbarrier; this is also the one arrival that completes its phase.
 __device__ void ask(unsigned to, const void *from, unsigned bytes, unsigned bar) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes), "r"(bar)
@@ -25,13 +25,13 @@ __device__ void give(void *to, unsigned from, unsigned bytes) {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// All copies out of shared memory but the last LEFT have read what they copy.
+// Waits until all bulk copies out of shared memory except the last LEFT have read their source.
 template <int LEFT> __device__ void given() { asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(LEFT) : "memory"); }
 
-// Where a block is among its pieces: of row blockIdx.x, then of row blockIdx.x + gridDim.x, ... Counted, not computed: divisions are long.
+// A block's position: pieces of row blockIdx.x, then of row blockIdx.x + gridDim.x, ... Counters, because divisions are slow.
 struct cursor {
     int row;
-    unsigned at, place, bar, parity; // byte of the row; where in the ring, its mbarrier, and how often that was there, modulo 2
+    unsigned at, place, bar, parity; // byte of the row; slot of the ring; parity of the slot's mbarrier
     unsigned ring, last;
     __device__ void next(unsigned bytes) {
         at += PIECE, place += PIECE, bar += 8;
@@ -45,7 +45,7 @@ __global__ void gather(char *out, const char *table, const int *index, int n, un
     __shared__ unsigned long long bar[STAGES];
     unsigned ring = (unsigned)__cvta_generic_to_shared(memory), bars = (unsigned)__cvta_generic_to_shared(bar);
     for (unsigned s = 0; s < STAGES; s++) init(bars + 8 * s);
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); // the copies' unit sees them, too
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); // makes them visible to the copy engine (async proxy)
     cursor in = {(int)blockIdx.x, 0, ring, bars, 0, ring, ring + STAGES * PIECE}, back = in;
     auto begin = [&] {
         if (in.row >= n) return;
@@ -57,10 +57,10 @@ __global__ void gather(char *out, const char *table, const int *index, int n, un
         wait(back.bar, back.parity);
         give(out + (size_t)back.row * bytes + back.at, back.place, min(bytes - back.at, PIECE));
         back.next(bytes);
-        given<2>(); // the piece before this one has left its place ...
+        given<2>(); // the previous piece has left its slot ...
         begin();    // ... which is the next one's
     }
-    given<0>(); // shared memory must not go before it has been read
+    given<0>(); // shared memory must stay allocated until the copies have read it
 }
 
 extern "C" void bulk_rows(float *out, const float *table, const int *index, int n, int rows, int cols) {

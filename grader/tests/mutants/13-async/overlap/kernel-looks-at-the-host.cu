@@ -20,5 +20,5 @@ extern "C" void overlap(unsigned *out, const unsigned *in, int n) {
     cudaMalloc(&p, n * sizeof *p);
     mix<<<(n + THREADS - 1) / THREADS, THREADS>>>(p, in, n);
     cudaMemcpyAsync(out, p, n * sizeof *p, cudaMemcpyDeviceToHost);
-    cudaFree(p); // waits for what uses it
+    cudaFree(p); // waits for the copies that read it
 }

@@ -18,7 +18,7 @@ extern "C" void overlap(unsigned *out, const unsigned *in, int n) {
     if (n == 0) return;
     unsigned *p;
     cudaMalloc(&p, n * sizeof *p);
-    int each = ((n + PARTS - 1) / PARTS + THREADS - 1) / THREADS * THREADS; // whole blocks, so that parts begin with a sector
+    int each = ((n + PARTS - 1) / PARTS + THREADS - 1) / THREADS * THREADS; // a multiple of the block size, so that parts begin at a sector
     cudaStream_t stream[STREAMS];
     for (cudaStream_t &s : stream) cudaStreamCreate(&s); // they wait for the default stream, and it for them
     for (int first = 0, k = 0; first < n; first += each, k++)

@@ -18,7 +18,7 @@ extern "C" void overlap(unsigned *out, const unsigned *in, int n) {
     if (n == 0) return;
     unsigned *p;
     cudaMalloc(&p, n * sizeof *p);
-    int each = ((n + PARTS - 1) / PARTS + THREADS - 1) / THREADS * THREADS; // whole blocks, so that parts begin with a sector
+    int each = ((n + PARTS - 1) / PARTS + THREADS - 1) / THREADS * THREADS; // a multiple of the block size, so that parts begin at a sector
     for (int first = 0; first < n; first += each) {
         int m = min(each, n - first);
         cudaMemcpyAsync(p + first, in + first, m * sizeof *p, cudaMemcpyHostToDevice);

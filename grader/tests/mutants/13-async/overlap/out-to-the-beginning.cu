@@ -20,7 +20,7 @@ extern "C" void overlap(unsigned *out, const unsigned *in, int n) {
     cudaStream_t stream[STREAMS];
     cudaMalloc(&p, n * sizeof *p);
     for (cudaStream_t &s : stream) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
-    int each = ((n + PARTS - 1) / PARTS + THREADS - 1) / THREADS * THREADS; // whole blocks, so that parts begin with a sector
+    int each = ((n + PARTS - 1) / PARTS + THREADS - 1) / THREADS * THREADS; // a multiple of the block size, so that parts begin at a sector
     for (int first = 0, k = 0; first < n; first += each, k++) {
         int m = min(each, n - first);
         cudaStream_t s = stream[k % STREAMS];

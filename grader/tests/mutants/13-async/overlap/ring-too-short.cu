@@ -1,5 +1,5 @@
 // expect: RTE
-// Three streams share two places in device memory.
+// Three streams share two device buffers.
 
 constexpr int ROUNDS = 64, THREADS = 256, PARTS = 8, STREAMS = 3, PLACES = 2;
 
@@ -19,7 +19,7 @@ extern "C" void overlap(unsigned *out, const unsigned *in, int n) {
     unsigned *ring;
     cudaStream_t stream[STREAMS];
     for (cudaStream_t &s : stream) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
-    int each = ((n + PARTS - 1) / PARTS + THREADS - 1) / THREADS * THREADS; // whole blocks, so that parts begin with a sector
+    int each = ((n + PARTS - 1) / PARTS + THREADS - 1) / THREADS * THREADS; // a multiple of the block size, so that parts begin at a sector
     cudaMalloc(&ring, PLACES * each * sizeof *ring);
     for (int first = 0, k = 0; first < n; first += each, k++) {
         int m = min(each, n - first);

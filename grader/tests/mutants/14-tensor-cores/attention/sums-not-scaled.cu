@@ -1,5 +1,5 @@
 // expect: WA
-// A new maximum scales the sum of the weights, and not what was added up of the values.
+// A new maximum rescales the sum of the weights, but not the sums of the values.
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
@@ -12,7 +12,7 @@ struct tiles {
     half keys[KEYS * DIM], values[KEYS * DIM];
 };
 
-// Where 16 bytes of a row are: see mma_swizzle.
+// Returns the swizzled index of a 16-byte chunk of a row (see mma_swizzle).
 __device__ int place(int row, int chunk) { return row * DIM + (chunk ^ row % CHUNKS) * CHUNK; }
 
 __device__ void multiply(float (&d)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
@@ -29,7 +29,7 @@ __device__ void load4(unsigned (&r)[4], const half *row) {
                  : "memory");
 }
 
-// Each matrix turned over on its way: values lie row by row, and are multiplied column by column.
+// Loads each matrix transposed: values are stored by rows, and the product needs them by columns.
 __device__ void load4_turned(unsigned (&r)[4], const half *row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -42,7 +42,7 @@ __device__ unsigned pack(float low, float high) {
     return *reinterpret_cast<unsigned *>(&both);
 }
 
-// Starts the thread's part of a tile on its way. Below the last row it is the last one again, for nobody.
+// Starts copying the thread's part of a tile. Rows below the last one copy the last row again, and nothing reads them.
 template <int ROWS> __device__ void send(half *tile, const half *from, int top, int n) {
 #pragma unroll
     for (int i = 0; i < ROWS * CHUNKS / THREADS; i++) {
@@ -51,15 +51,15 @@ template <int ROWS> __device__ void send(half *tile, const half *from, int top, 
     }
 }
 
-// Scores of a lane's two rows, h = 0 and 1, become weights; `out` and `sum` have what belongs to the maximum so far.
+// Turns the scores of a lane's two rows, h = 0 and 1, into weights. `out` and `sum` are relative to the maximum so far.
 __device__ void weigh(float (&score)[KEYS / 8][4], float (&out)[DIM / 8][4], float (&most)[2], float (&sum)[2]) {
-    const float SCALE = 0.125f * 1.44269504f; // 1 / 8, and to powers of two
+    const float SCALE = 0.125f * 1.44269504f; // 1 / 8, times log2(e), for exp2f
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         float now = most[h];
 #pragma unroll
         for (int j = 0; j < KEYS / 8; j++) now = fmaxf(now, fmaxf(score[j][2 * h], score[j][2 * h + 1]));
-        now = fmaxf(now, __shfl_xor_sync(ALL, now, 1)); // four lanes have a row
+        now = fmaxf(now, __shfl_xor_sync(ALL, now, 1)); // four lanes hold a row
         now = fmaxf(now, __shfl_xor_sync(ALL, now, 2));
         float keep = exp2f((most[h] - now) * SCALE), shift = now * SCALE;
         most[h] = now;
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(THREADS)
             send<KEYS>(buffer[t % BUFFERS].keys, k + head, t * KEYS, n);
             send<KEYS>(buffer[t % BUFFERS].values, v + head, t * KEYS, n);
         }
-        __pipeline_commit(); // a group for each tile, empty ones behind the last
+        __pipeline_commit(); // one copy group per tile, empty after the last tile
     };
     send<QUERIES>(queries, q + head, top, n);
     for (int t = 0; t < BUFFERS - 1; t++) fetch(t);
@@ -96,8 +96,8 @@ __global__ void __launch_bounds__(THREADS)
     unsigned query[DIM / 16][4];
     float sums[DIM / 8][4] = {}, most[2] = {-INFINITY, -INFINITY}, sum[2] = {};
     for (int t = 0; t < count; t++) {
-        __pipeline_wait_prior(BUFFERS - 2); // tile t is here
-        __syncthreads();                    // all of it, and nobody reads tile t - 1 any more
+        __pipeline_wait_prior(BUFFERS - 2); // tile t has arrived
+        __syncthreads();                    // all threads' copies have arrived, and no thread reads tile t - 1 any more
         fetch(t + BUFFERS - 1);
         if (t == 0)
 #pragma unroll
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(THREADS)
                 multiply(score[j], query[l], b[0], b[1]);
                 multiply(score[j + 1], query[l], b[2], b[3]);
             }
-        if ((t + 1) * KEYS > n) // keys that are not there have no weight
+        if ((t + 1) * KEYS > n) // keys past the end have weight 0
 #pragma unroll
             for (int j = 0; j < KEYS / 8; j++)
 #pragma unroll
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(THREADS)
                     if (t * KEYS + j * 8 + lane % 4 * 2 + e % 2 >= n) score[j][e] = -INFINITY;
         weigh(score, sums, most, sum);
 #pragma unroll
-        for (int l = 0; l < KEYS / 16; l++) { // 16 keys: two tiles of sums are one of 16 x 16 of the left matrix
+        for (int l = 0; l < KEYS / 16; l++) { // 16 keys: two accumulator tiles form one 16 x 16 tile of the left matrix
             unsigned weight[4] = {pack(score[2 * l][0], score[2 * l][1]), pack(score[2 * l][2], score[2 * l][3]),
                                   pack(score[2 * l + 1][0], score[2 * l + 1][1]),
                                   pack(score[2 * l + 1][2], score[2 * l + 1][3])};

@@ -3,7 +3,7 @@
 
 #include <cuda_fp16.h>
 
-constexpr int THREADS = 256, AHEAD = 4; // loads that a lane has under way
+constexpr int THREADS = 256, AHEAD = 4; // loads that a lane has in flight
 constexpr unsigned ALL = 0xffffffff;
 
 __device__ float sum_over_warp(float v) {
@@ -21,7 +21,7 @@ __device__ float sum_of_eight(uint4 v) {
 }
 
 __global__ void add(float *sums, const half *x, int rows, int cols) {
-    int row = (blockIdx.x * THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32; // a warp a row
+    int row = (blockIdx.x * THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32; // one warp per row
     if (row >= rows) return;
     const uint4 *mine = reinterpret_cast<const uint4 *>(x + (size_t)row * cols);
     float sum = 0.0f;

@@ -3,7 +3,7 @@
 
 #include <cuda_fp16.h>
 
-constexpr int THREADS = 256, AHEAD = 4; // loads that a lane has under way
+constexpr int THREADS = 256, AHEAD = 4; // loads that a lane has in flight
 
 __device__ float sum_of_pair(unsigned word) {
     float2 pair = __half22float2(*reinterpret_cast<half2 *>(&word));

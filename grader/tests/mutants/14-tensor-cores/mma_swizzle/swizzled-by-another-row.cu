@@ -5,15 +5,15 @@
 #include <cuda_pipeline.h>
 
 constexpr int BLOCK = 128, DEPTH = 64, THREADS = 128, BUFFERS = 2;
-constexpr int DOWN = 4, ACROSS = 8;  // a warp has 64 x 64 elements: 4 x 8 tiles of 16 x 8
-constexpr int CHUNK = 8, CHUNKS = 8; // halves in 16 bytes, and how often these are in a row
+constexpr int DOWN = 4, ACROSS = 8;  // a warp computes 64 x 64 elements: 4 x 8 tiles of 16 x 8
+constexpr int CHUNK = 8, CHUNKS = 8; // halves in 16 bytes; 16-byte chunks in a row
 
 struct pieces {
     half a[BLOCK * DEPTH], b[BLOCK * DEPTH];
 };
 constexpr int BYTES = BUFFERS * sizeof(pieces);
 
-// Where 16 bytes of a row are.
+// Returns the index of a 16-byte chunk of a row.
 __device__ int place(int row, int chunk) { return row * DEPTH + (chunk ^ row % CHUNKS) * CHUNK; }
 
 // d += a * b on tensor cores: a is 16 x 16, b is 16 x 8, d is 16 x 8.
@@ -24,7 +24,7 @@ __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Four matrices of 8 x 8: lane l brings the address of row l % 8 of matrix l / 8, and gets its two elements of each.
+// Loads four 8 x 8 matrices: lane l supplies the address of row l % 8 of matrix l / 8 and receives its two elements of each.
 __device__ void load4(unsigned &r0, unsigned &r1, unsigned &r2, unsigned &r3, const half *row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3)
@@ -32,7 +32,7 @@ __device__ void load4(unsigned &r0, unsigned &r1, unsigned &r2, unsigned &r3, co
                  : "memory");
 }
 
-// Starts the thread's part of a piece on its way. Below the last row it is the last one again, for nobody.
+// Starts copying the thread's part of a piece. Rows below the last one copy the last row again, and nothing reads them.
 __device__ void send(half *piece, const half *matrix, int top, int start, int rows, int k) {
 #pragma unroll
     for (int i = 0; i < BLOCK * CHUNKS / THREADS; i++) {
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(THREADS)
     extern __shared__ __align__(128) unsigned char memory[];
     pieces *buffer = reinterpret_cast<pieces *>(memory);
     int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK, warp = threadIdx.x / 32, count = k / DEPTH;
-    int lane = threadIdx.x % 32, group = lane / 4, two = lane % 4 * 2; // a lane's row, and its two columns, of 8 x 8
+    int lane = threadIdx.x % 32, group = lane / 4, two = lane % 4 * 2; // a lane's row and its two columns in an 8 x 8 matrix
     int y = warp / 2 * DOWN * 16, x = warp % 2 * ACROSS * 8;
     float sum[DOWN][ACROSS][4] = {};
 
@@ -56,12 +56,12 @@ __global__ void __launch_bounds__(THREADS)
             send(buffer[p % BUFFERS].a, a, top, p * DEPTH, n, k);
             send(buffer[p % BUFFERS].b, b, left, p * DEPTH, m, k);
         }
-        __pipeline_commit(); // a group for each piece, empty ones behind the last
+        __pipeline_commit(); // one copy group per piece, empty after the last piece
     };
     for (int p = 0; p < BUFFERS - 1; p++) fetch(p);
     for (int p = 0; p < count; p++) {
-        __pipeline_wait_prior(BUFFERS - 2); // piece p is here
-        __syncthreads();                    // all of it, and nobody reads piece p - 1 any more
+        __pipeline_wait_prior(BUFFERS - 2); // piece p has arrived
+        __syncthreads();                    // all threads' copies have arrived, and no thread reads piece p - 1 any more
         fetch(p + BUFFERS - 1);
         const pieces &now = buffer[p % BUFFERS];
 #pragma unroll

@@ -5,23 +5,23 @@
 #include <cuda_pipeline.h>
 
 constexpr int BLOCK = 128, DEPTH = 64, THREADS = 256, BUFFERS = 4;
-constexpr int ROWS = 64, COLS = 128;  // of a product: a warpgroup has 64 rows of the tile, and all of its columns
-constexpr int CHUNK = 8, CHUNKS = 8;  // halves in 16 bytes, and how often these are in a row
-constexpr int SUMS = ROWS * COLS / 128; // that a thread has
+constexpr int ROWS = 64, COLS = 128;  // of a product: a warpgroup computes 64 rows of the tile, in all columns
+constexpr int CHUNK = 8, CHUNKS = 8;  // halves in 16 bytes; 16-byte chunks in a row
+constexpr int SUMS = ROWS * COLS / 128; // accumulators per thread
 
 struct pieces {
     half a[BLOCK * DEPTH], b[BLOCK * DEPTH];
 };
 constexpr int BYTES = BUFFERS * sizeof(pieces);
 
-// Rows of 128 bytes, eight of them 1024 bytes, and their chunks mixed: swizzle 1. Two descriptors that are 16 bytes apart differ by one.
+// Rows of 128 bytes, eight rows in 1024 bytes, chunks swizzled: swizzle mode 1. Descriptors of addresses 16 bytes apart differ by one.
 __device__ unsigned long long descriptor(const half *rows) {
     return (__cvta_generic_to_shared(rows) & 0x3ffff) >> 4 | 1ull << 16 | 1024ull / 16 << 32 | 1ull << 62;
 }
 
 #define FOUR(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define SIXTEEN(i) FOUR(i), FOUR(i + 4), FOUR(i + 8), FOUR(i + 12)
-// d += a * b, of 64 x 16 by 16 x 128; both are read from shared memory, and nobody waits.
+// d += a * b: 64 x 16 by 16 x 128. The product reads both from shared memory, asynchronously.
 __device__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long long b) {
     asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {"
                  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
@@ -32,7 +32,7 @@ __device__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long l
                  : "l"(a), "l"(b));
 }
 
-// Starts the thread's part of a piece on its way. Below the last row it is the last one again, for nobody.
+// Starts copying the thread's part of a piece. Rows below the last one copy the last row again, and nothing reads them.
 __device__ void send(half *piece, const half *matrix, int top, int start, int rows, int k) {
 #pragma unroll
     for (int i = 0; i < BLOCK * CHUNKS / THREADS; i++) {
@@ -44,7 +44,7 @@ __device__ void send(half *piece, const half *matrix, int top, int start, int ro
 
 __global__ void __launch_bounds__(THREADS)
     scores(float *c, const half *__restrict__ a, const half *__restrict__ b, int n, int m, int k) {
-    extern __shared__ __align__(1024) unsigned char memory[]; // the pattern of a swizzle begins at multiples of 1024
+    extern __shared__ __align__(1024) unsigned char memory[]; // the swizzle's pattern repeats from each multiple of 1024
     pieces *buffer = reinterpret_cast<pieces *>(memory);
     int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK, count = k / DEPTH, y = threadIdx.x / 128 * ROWS;
     float sum[SUMS] = {};
@@ -54,20 +54,20 @@ __global__ void __launch_bounds__(THREADS)
             send(buffer[p % BUFFERS].a, a, top, p * DEPTH, n, k);
             send(buffer[p % BUFFERS].b, b, left, p * DEPTH, m, k);
         }
-        __pipeline_commit(); // a group for each piece, empty ones behind the last
+        __pipeline_commit(); // one copy group per piece, empty after the last piece
     };
     for (int p = 0; p < BUFFERS - 1; p++) fetch(p);
     for (int p = 0; p < count; p++) {
         fetch(p + BUFFERS - 1);
-        __pipeline_wait_prior(BUFFERS - 1);                  // piece p is here
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // and products may read it
-        __syncthreads(); // all of it; and nobody multiplies piece p - 2 any more
+        __pipeline_wait_prior(BUFFERS - 1);                  // piece p has arrived
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // and makes it visible to products
+        __syncthreads(); // all threads' copies have arrived, and no product reads piece p - 2 any more
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
         unsigned long long da = descriptor(buffer[p % BUFFERS].a + y * DEPTH), db = descriptor(buffer[p % BUFFERS].b);
 #pragma unroll
         for (int l = 0; l < CHUNKS; l += 2) multiply(sum, da + l, db + l); // 16 steps of k are two chunks
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); // piece p - 1 is multiplied
+        asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); // the product of piece p - 1 is complete
     }
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 

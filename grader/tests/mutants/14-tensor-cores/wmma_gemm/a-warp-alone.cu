@@ -1,13 +1,13 @@
 // expect: PART
-// Fragments come from global memory, for a warp of 64 x 64; shared memory is read for show.
+// Loads fragments from global memory for 64 x 64 elements per warp, and reads shared memory without need.
 
 #include <cuda_fp16.h>
 #include <mma.h>
 using namespace nvcuda;
 
-constexpr int SIDE = 16, EACH = 4; // fragments of sums of a warp, either way
+constexpr int SIDE = 16, EACH = 4; // accumulator fragments of a warp in each dimension
 
-// A warp has 64 x 64 elements and no need of others; that it looks into shared memory is for show.
+// A warp computes 64 x 64 elements without other warps. Its reads of shared memory have no use.
 __global__ void product(float *c, const half *a, const half *b, int n, int k, int m) {
     __shared__ volatile float show[32];
     int top = blockIdx.y * 64, left = blockIdx.x * 64;
@@ -22,7 +22,7 @@ __global__ void product(float *c, const half *a, const half *b, int n, int k, in
         wmma::fragment<wmma::matrix_b, SIDE, SIDE, SIDE, half, wmma::row_major> fb[EACH];
 #pragma unroll
         for (int j = 0; j < EACH; j++) {
-            (void)show[threadIdx.x], (void)show[threadIdx.x]; // read, and thrown away
+            (void)show[threadIdx.x], (void)show[threadIdx.x]; // read, and not used
             wmma::load_matrix_sync(fb[j], b + (size_t)l * m + min(left + j * SIDE, m - SIDE), m);
         }
 #pragma unroll

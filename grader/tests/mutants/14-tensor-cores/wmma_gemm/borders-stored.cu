@@ -7,16 +7,16 @@
 using namespace nvcuda;
 
 constexpr int SIDE = 16, BLOCK = 128, DEPTH = 64, THREADS = 256, BUFFERS = 3;
-constexpr int DOWN = 4, ACROSS = 2; // fragments of sums of a warp
-constexpr int VECTOR = 8;           // halves in 16 bytes: what a lane copies at a time, and the pad of a row
+constexpr int DOWN = 4, ACROSS = 2; // accumulator fragments of a warp
+constexpr int VECTOR = 8;           // halves in 16 bytes: a lane's copy, and the padding of a row
 
 struct pieces {
     half a[BLOCK][DEPTH + VECTOR], b[DEPTH][BLOCK + VECTOR];
 };
 constexpr int BYTES = BUFFERS * sizeof(pieces);
 
-// Starts the thread's part of a piece on its way. Sizes are multiples of 16, so that 8 halves are inside the matrix or
-// outside together; outside nothing is read, and zeros are stored.
+// Starts copying the thread's part of a piece. Sizes are multiples of 16, so 8 halves are inside the matrix or
+// outside together. Outside, it reads nothing and stores zeros.
 template <int ROWS, int PITCH>
 __device__ void send(half (&piece)[ROWS][PITCH], const half *matrix, int top, int left, int rows, int cols) {
     constexpr int ACROSS_ROW = PITCH / VECTOR - 1;
@@ -47,12 +47,12 @@ __global__ void __launch_bounds__(THREADS)
             send(buffer[p % BUFFERS].a, a, top, p * DEPTH, n, k);
             send(buffer[p % BUFFERS].b, b, p * DEPTH, left, k, m);
         }
-        __pipeline_commit(); // a group for each piece, empty ones behind the last
+        __pipeline_commit(); // one copy group per piece, empty after the last piece
     };
     for (int p = 0; p < BUFFERS - 1; p++) fetch(p);
     for (int p = 0; p < count; p++) {
-        __pipeline_wait_prior(BUFFERS - 2); // piece p is here
-        __syncthreads();                    // all of it, and nobody reads piece p - 1 any more
+        __pipeline_wait_prior(BUFFERS - 2); // piece p has arrived
+        __syncthreads();                    // all threads' copies have arrived, and no thread reads piece p - 1 any more
         fetch(p + BUFFERS - 1);
         pieces &now = buffer[p % BUFFERS];
 #pragma unroll

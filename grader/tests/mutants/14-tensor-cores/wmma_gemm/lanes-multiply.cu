@@ -3,9 +3,9 @@
 
 #include <cuda_fp16.h>
 
-constexpr int BLOCK = 128, DEPTH = 8, EACH = 8; // elements of a thread, either way
+constexpr int BLOCK = 128, DEPTH = 8, EACH = 8; // elements of a thread in each dimension
 
-// A piece of c of 128 x 128 in registers, 8 x 8 a thread: everything of chapter 03, and no tensor core.
+// Computes 128 x 128 elements of c in registers, 8 x 8 per thread, as in chapter 03, without tensor cores.
 __global__ void __launch_bounds__(256) product(float *c, const half *a, const half *b, int n, int k, int m) {
     __shared__ __align__(16) float a_piece[DEPTH][BLOCK + 4], b_piece[DEPTH][BLOCK];
     int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK, t = threadIdx.x, y = t / 16 * EACH, x = t % 16 * 4;

@@ -1,11 +1,11 @@
 // expect: WA
-// The sums begin anew with each step of k: the last one is left.
+// Clears the sums in each step of k, so only the last step remains.
 
 #include <cuda_fp16.h>
 #include <mma.h>
 using namespace nvcuda;
 
-constexpr int SIDE = 16, WARPS = 8; // warps a block
+constexpr int SIDE = 16, WARPS = 8; // warps per block
 
 __global__ void product(float *c, const half *a, const half *b, int n, int k, int m) {
     int tile = blockIdx.x * WARPS + threadIdx.x / 32, across = m / SIDE;

@@ -1,9 +1,9 @@
 // expect: RTE
-// Blocks that have no elements return at once, and the others look into their memory.
+// Blocks without elements return at once, while others access their shared memory.
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 
-constexpr int THREADS = 512, BLOCKS = 8; // of a cluster
+constexpr int THREADS = 512, BLOCKS = 8; // in a cluster
 
 __device__ float block_max(float v) {
     __shared__ float part[THREADS / 32];
@@ -25,7 +25,7 @@ __device__ float block_sum(float v) {
 }
 
 __global__ void __cluster_dims__(BLOCKS) softmax(float *__restrict__ out, const float *__restrict__ in, int cols) {
-    extern __shared__ float kept[]; // element i belongs to thread i mod THREADS alone
+    extern __shared__ float kept[]; // only thread i mod THREADS accesses element i
     __shared__ float block_most, sum_of_block;
     cg::cluster_group cluster = cg::this_cluster();
     int rank = cluster.block_rank(), piece = (cols + BLOCKS - 1) / BLOCKS, first = min(rank * piece, cols),
@@ -37,7 +37,7 @@ __global__ void __cluster_dims__(BLOCKS) softmax(float *__restrict__ out, const 
     for (int i = threadIdx.x; i < size; i += THREADS) most = fmaxf(most, kept[i] = in[at + i]);
     most = block_max(most);
     if (threadIdx.x == 0) block_most = most;
-    cluster.sync(); // all have theirs
+    cluster.sync(); // all threads have their values
     for (int r = 0; r < BLOCKS; r++) most = fmaxf(most, *cluster.map_shared_rank(&block_most, r));
 
     for (int i = threadIdx.x; i < size; i += THREADS) sum += kept[i] = expf(kept[i] - most);
@@ -47,7 +47,7 @@ __global__ void __cluster_dims__(BLOCKS) softmax(float *__restrict__ out, const 
     float row_sum = 0.0f;
     for (int r = 0; r < BLOCKS; r++) row_sum += *cluster.map_shared_rank(&sum_of_block, r);
     for (int i = threadIdx.x; i < size; i += THREADS) out[at + i] = kept[i] / row_sum;
-    cluster.sync(); // nobody ends before all have read
+    cluster.sync(); // no block ends before all blocks have read
 }
 
 extern "C" void long_rows(float *out, const float *in, int rows, int cols) {

@@ -25,7 +25,7 @@ __device__ float block_sum(float v) {
 __global__ void softmax(float *out, const float *__restrict__ in, int cols) {
     size_t start = (size_t)blockIdx.x * cols;
     float most = -INFINITY, sum = 0.0f;
-    for (int i = threadIdx.x; i < cols; i += THREADS) { // relative to the largest of this thread, which the last pass corrects
+    for (int i = threadIdx.x; i < cols; i += THREADS) { // relative to this thread's largest element; the last pass corrects it
         float v = in[start + i];
         if (v > most) sum *= expf(most - v), most = v;
         sum += expf(v - most), out[start + i] = v;

@@ -3,7 +3,7 @@
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 
-constexpr int THREADS = 512, BLOCKS = 8; // of a cluster
+constexpr int THREADS = 512, BLOCKS = 8; // in a cluster
 // tune: THREADS 256 512 1024
 
 __device__ float block_max(float v) {
@@ -31,7 +31,7 @@ __device__ float largest(float v) {
 __device__ float largest(float4 v) {
     return fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w));
 }
-// Becomes its exponential; returns that, or the sum of the four.
+// Replaces x by its exponential; returns that, or the sum of the four.
 __device__ float raise(float &v, float shift) {
     return v = expf(v - shift);
 }
@@ -45,14 +45,14 @@ __device__ float4 scaled(float4 v, float by) {
     return {v.x * by, v.y * by, v.z * by, v.w * by};
 }
 
-// `length`: of a row, in words or vectors.
+// `length`: words or vectors in a row.
 template <class V>
 __global__ void __cluster_dims__(BLOCKS) softmax(V *__restrict__ out, const V *__restrict__ in, int length) {
     extern __shared__ float4 room[];
-    __shared__ float2 of[BLOCKS];            // of each block of the cluster: its largest element, and its sum
-    V *kept = reinterpret_cast<V *>(room);   // element i belongs to thread i mod THREADS alone
+    __shared__ float2 of[BLOCKS];            // by block of the cluster: its largest element and its sum
+    V *kept = reinterpret_cast<V *>(room);   // only thread i mod THREADS accesses element i
     cg::cluster_group cluster = cg::this_cluster();
-    auto started = cluster.barrier_arrive(); // nobody may write into a block that has not started
+    auto started = cluster.barrier_arrive(); // no block may write to one that has not started
     int rank = cluster.block_rank(), piece = (length + BLOCKS - 1) / BLOCKS, first = min(rank * piece, length),
         size = piece;
     size_t at = (size_t)(blockIdx.x / BLOCKS) * length + first;

@@ -1,5 +1,5 @@
 // expect: PART
-// A block keeps what fits into its shared memory, and reads the rest three times.
+// A block keeps the elements that fit in its shared memory and reads the others three times.
 
 constexpr int THREADS = 1024, KEPT = 57344;
 

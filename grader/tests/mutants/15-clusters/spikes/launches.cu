@@ -1,5 +1,5 @@
 // expect: PART
-// A launch a step, as the file comes.
+// One launch per step, as in the starter file.
 
 constexpr int THREADS = 256, START = 160, LEAST = 64, WEIGHT = 20;
 

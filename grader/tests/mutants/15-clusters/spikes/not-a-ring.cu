@@ -16,7 +16,7 @@ __device__ void block_count(int mine, int *to) {
 }
 
 __global__ void run(int *out, const int *v, const int *drive, int2 *ends, int *fired, int n, int steps, int piece) {
-    extern __shared__ int own[]; // piece cells, and what drives each; then who fires, and both neighbours
+    extern __shared__ int own[]; // the piece's cells, each one's input, then the flags of the cells that fire and of both neighbours
     cg::grid_group grid = cg::this_grid();
     int *driven = own + piece, first = blockIdx.x * piece, size = min(n - first, piece), at = START;
     bool *fires = (bool *)(driven + piece) + 1;
@@ -28,11 +28,11 @@ __global__ void run(int *out, const int *v, const int *drive, int2 *ends, int *f
         int mine = 0;
         for (int j = threadIdx.x; j < size; j += THREADS) mine += fires[j] = own[j] >= at;
         if (threadIdx.x == 0) fires[-1] = blockIdx.x > 0 && left >= at, fires[size] = first + size < n && right >= at;
-        block_count(mine, &fired[k]); // and it is known who fires: a barrier lies in there
+        block_count(mine, &fired[k]); // and the flags are complete: the call contains a barrier
         for (int j = threadIdx.x; j < size; j += THREADS)
             own[j] += driven[j] + WEIGHT * (fires[j - 1] + fires[j + 1]) - (fires[j] ? at : 0);
-        __syncthreads(); // the first and the last are done
-        int2 *here = ends + k % 2 * BLOCKS; // two places by turns: others may still read those of the step before
+        __syncthreads(); // the first and the last cell are up to date
+        int2 *here = ends + k % 2 * BLOCKS; // double-buffered: other threads may still read the previous step's
         if (threadIdx.x == 0) here[blockIdx.x] = {own[0], own[size - 1]};
         grid.sync();
         left = here[before].y, right = here[behind].x;

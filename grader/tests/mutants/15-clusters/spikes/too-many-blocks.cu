@@ -28,7 +28,7 @@ __global__ void run(int *out, int *other, const int *v, const int *drive, int *f
             mine += fires;
         }
         block_count(mine, &fired[k]);
-        grid.sync(); // all have written their cells, and what fired is counted
+        grid.sync(); // all threads have written their cells and counted spikes
         at = max(LEAST, at + 256 * fired[k] / n - 16);
         from = to;
     }

@@ -1,18 +1,18 @@
 // expect: RTE
-// Sums are written behind the end of the other blocks' memory.
+// Writes sums past the end of the other blocks' memory.
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 
-constexpr int THREADS = 512, BLOCKS = 8; // of a cluster
+constexpr int THREADS = 512, BLOCKS = 8; // in a cluster
 
-// What all threads of the block have, in all of them: x the sum, y the number of elements.
+// Returns to all threads the block's totals: x is the sum, y the number of elements.
 __device__ float2 block_sum(float2 v) {
     __shared__ float2 part[THREADS / 32];
     for (int distance = 16; distance > 0; distance /= 2) {
         v.x += __shfl_xor_sync(0xffffffff, v.x, distance);
         v.y += __shfl_xor_sync(0xffffffff, v.y, distance);
     }
-    __syncthreads(); // all have read what was there before
+    __syncthreads(); // all threads have read the previous contents
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
     __syncthreads();
     v = {0.0f, 0.0f};
@@ -20,7 +20,7 @@ __device__ float2 block_sum(float2 v) {
     return v;
 }
 
-// Elements above the threshold, their sum and number.
+// Sum and number of the elements above the threshold.
 __device__ void add(float2 &to, float x, float at) {
     if (x > at) to.x += x, to.y += 1.0f;
 }
@@ -28,13 +28,13 @@ __device__ void add(float2 &to, float4 v, float at) {
     add(to, v.x, at), add(to, v.y, at), add(to, v.z, at), add(to, v.w, at);
 }
 
-// `length`: of a row, in words or vectors.
+// `length`: words or vectors in a row.
 template <class V>
 __global__ void __cluster_dims__(BLOCKS) find(float *__restrict__ out, const V *__restrict__ in, int length) {
     extern __shared__ float4 room[];
-    V *kept = reinterpret_cast<V *>(room);   // element i belongs to thread i mod THREADS alone
+    V *kept = reinterpret_cast<V *>(room);   // only thread i mod THREADS accesses element i
     cg::cluster_group cluster = cg::this_cluster();
-    auto started = cluster.barrier_arrive(); // nobody may write into a block that has not started
+    auto started = cluster.barrier_arrive(); // no block may write to one that has not started
     int rank = cluster.block_rank(), piece = (length + BLOCKS - 1) / BLOCKS, first = min(rank * piece, length),
         size = min(piece, length - first);
     size_t start = (size_t)(blockIdx.x / BLOCKS) * length + first;
@@ -49,10 +49,10 @@ __global__ void __cluster_dims__(BLOCKS) find(float *__restrict__ out, const V *
         for (int i = threadIdx.x; i < size; i += THREADS) add(mine, kept[i], at);
         mine = block_sum(mine);
         if (threadIdx.x < BLOCKS) *cluster.map_shared_rank(&reinterpret_cast<float2 *>(kept + piece)[k * BLOCKS + rank], threadIdx.x) = mine;
-        cluster.sync(); // all have written; and all have read what the next round overwrites
+        cluster.sync(); // all threads have written, and have read what the next round overwrites
         for (int r = 0; r < BLOCKS; r++) all.x += reinterpret_cast<float2 *>(kept + piece)[k * BLOCKS + r].x, all.y += reinterpret_cast<float2 *>(kept + piece)[k * BLOCKS + r].y;
         float next = (all.x - 1.0f) / all.y;
-        if (!(next > at)) break; // in all blocks, since all have added the same numbers
+        if (!(next > at)) break; // the same in all blocks, because all add the same numbers
         at = next;
     }
     if (rank == 0 && threadIdx.x == 0) out[blockIdx.x / BLOCKS] = at;

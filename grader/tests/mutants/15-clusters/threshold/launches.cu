@@ -1,12 +1,12 @@
 // expect: PART
 // A launch for each round.
 
-constexpr int THREADS = 512, BLOCKS = 8, ROUNDS = 24; // BLOCKS: of a row
+constexpr int THREADS = 512, BLOCKS = 8, ROUNDS = 24; // BLOCKS: blocks per row
 
 __device__ float block_sum(float v) {
     __shared__ float part[THREADS / 32];
     for (int distance = 16; distance > 0; distance /= 2) v += __shfl_xor_sync(0xffffffff, v, distance);
-    __syncthreads(); // all have read what was there before
+    __syncthreads(); // all threads have read the previous contents
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
     __syncthreads();
     v = 0.0f;
@@ -14,7 +14,7 @@ __device__ float block_sum(float v) {
     return v;
 }
 
-// Of the elements above the threshold, for each of a row's blocks: their sum and number.
+// By block of a row: sum and number of the elements above the threshold.
 __global__ void look(float *sums, float *counts, const float *t, const float *in, int cols, bool first) {
     size_t row = blockIdx.x / BLOCKS, start = row * cols;
     float at = first ? -INFINITY : t[row], sum = 0.0f, n = 0.0f;

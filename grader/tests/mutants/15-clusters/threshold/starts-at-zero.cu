@@ -3,14 +3,14 @@
 
 constexpr int THREADS = 1024;
 
-// What all threads of the block have, in all of them: x the sum, y the number of elements.
+// Returns to all threads the block's totals: x is the sum, y the number of elements.
 __device__ float2 block_sum(float2 v) {
     __shared__ float2 part[THREADS / 32];
     for (int distance = 16; distance > 0; distance /= 2) {
         v.x += __shfl_xor_sync(0xffffffff, v.x, distance);
         v.y += __shfl_xor_sync(0xffffffff, v.y, distance);
     }
-    __syncthreads(); // all have read what was there before
+    __syncthreads(); // all threads have read the previous contents
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
     __syncthreads();
     v = {0.0f, 0.0f};

@@ -2,9 +2,9 @@
 #include <cuda_pipeline.h>
 
 constexpr int THREADS = 128, OTHERS = 256;
-constexpr float SOFTENING = 1.0f / 64; // so that what `rsqrt` gets is never subnormal: .ftz saves three instructions
+constexpr float SOFTENING = 1.0f / 64; // keeps the operand of `rsqrt` normal: .ftz saves three instructions
 
-// What `b` does to the body at `me` is added to `sum`.
+// Adds the attraction of `b` on the body at `me` to `sum`.
 __device__ void add(float4 &sum, float4 me, float4 b) {
     float dx = b.x - me.x, dy = b.y - me.y, dz = b.z - me.z, r;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(SOFTENING + dx * dx + dy * dy + dz * dz));
@@ -18,7 +18,7 @@ __global__ void attract(float *__restrict__ out, const float4 *__restrict__ bodi
     for (int j = threadIdx.x; j < OTHERS; j += THREADS) {
         int other = blockIdx.y * OTHERS + j;
         if (other < n) __pipeline_memcpy_async(&tile[j], &bodies[other], sizeof(float4));
-        else tile[j] = float4{}; // a mass of 0 does nothing
+        else tile[j] = float4{}; // a mass of 0 attracts nothing
     }
     __pipeline_commit();
     __pipeline_wait_prior(0);

@@ -4,8 +4,8 @@
 #include <cuda_pipeline.h>
 
 constexpr int BLOCK = 128, DEPTH = 64, THREADS = 128, BUFFERS = 2;
-constexpr int DOWN = 4, ACROSS = 8;  // a warp has 64 x 64 elements: 4 x 8 tiles of 16 x 8
-constexpr int CHUNK = 8, CHUNKS = 8; // halves in 16 bytes, and how often these are in a row
+constexpr int DOWN = 4, ACROSS = 8;  // a warp computes 64 x 64 elements: 4 x 8 tiles of 16 x 8
+constexpr int CHUNK = 8, CHUNKS = 8; // halves in 16 bytes; 16-byte chunks in a row
 
 struct pieces {
     half a[BLOCK * DEPTH], b[BLOCK * DEPTH];
@@ -24,7 +24,7 @@ __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Four matrices of 8 x 8: lane l brings the address of row l % 8 of matrix l / 8, and gets its two elements of each.
+// Loads four 8 x 8 matrices: lane l supplies the address of row l % 8 of matrix l / 8 and receives its two elements of each.
 __device__ void load4(unsigned &r0, unsigned &r1, unsigned &r2, unsigned &r3, const half *row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3)
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(THREADS)
     extern __shared__ __align__(128) unsigned char memory[];
     pieces *buffer = reinterpret_cast<pieces *>(memory);
     int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK, warp = threadIdx.x / 32, count = (k + DEPTH - 1) / DEPTH;
-    int lane = threadIdx.x % 32, group = lane / 4, two = lane % 4 * 2; // a lane's row, and its two columns, of 8 x 8
+    int lane = threadIdx.x % 32, group = lane / 4, two = lane % 4 * 2; // a lane's row and its two columns in an 8 x 8 matrix
     int y = warp / 2 * DOWN * 16, x = warp % 2 * ACROSS * 8;
     float sum[DOWN][ACROSS][4] = {};
 
@@ -66,12 +66,12 @@ __global__ void __launch_bounds__(THREADS)
             send<CHUNKS>(buffer[p % BUFFERS].a, a, top, p * DEPTH, n, k);
             send<BLOCK / CHUNK>(buffer[p % BUFFERS].b, b, p * DEPTH, left, k, m);
         }
-        __pipeline_commit(); // a group for each piece, empty ones behind the last
+        __pipeline_commit(); // one copy group per piece, empty after the last piece
     };
     for (int p = 0; p < BUFFERS - 1; p++) fetch(p);
     for (int p = 0; p < count; p++) {
-        __pipeline_wait_prior(BUFFERS - 2); // piece p is here
-        __syncthreads();                    // all of it, and nobody reads piece p - 1 any more
+        __pipeline_wait_prior(BUFFERS - 2); // piece p has arrived
+        __syncthreads();                    // all threads' copies have arrived, and no thread reads piece p - 1 any more
         fetch(p + BUFFERS - 1);
         const pieces &now = buffer[p % BUFFERS];
 #pragma unroll

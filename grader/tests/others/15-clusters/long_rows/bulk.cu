@@ -5,7 +5,7 @@
 namespace cg = cooperative_groups;
 using barrier = cuda::barrier<cuda::thread_scope_block>;
 
-constexpr int THREADS = 512, BLOCKS = 8; // of a cluster
+constexpr int THREADS = 512, BLOCKS = 8; // in a cluster
 
 __device__ float block_max(float v) {
     __shared__ float part[THREADS / 32];

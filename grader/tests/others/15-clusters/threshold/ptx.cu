@@ -1,15 +1,15 @@
 // PTX in place of Cooperative Groups, and a cluster whose size the launch says.
 
-constexpr int THREADS = 512, BLOCKS = 8; // of a cluster
+constexpr int THREADS = 512, BLOCKS = 8; // in a cluster
 
-// What all threads of the block have, in all of them: x the sum, y the number of elements.
+// Returns to all threads the block's totals: x is the sum, y the number of elements.
 __device__ float2 block_sum(float2 v) {
     __shared__ float2 part[THREADS / 32];
     for (int distance = 16; distance > 0; distance /= 2) {
         v.x += __shfl_xor_sync(0xffffffff, v.x, distance);
         v.y += __shfl_xor_sync(0xffffffff, v.y, distance);
     }
-    __syncthreads(); // all have read what was there before
+    __syncthreads(); // all threads have read the previous contents
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
     __syncthreads();
     v = {0.0f, 0.0f};
@@ -17,7 +17,7 @@ __device__ float2 block_sum(float2 v) {
     return v;
 }
 
-// The thread's k-th element, in a column of its own: threads of a warp are in different banks, whatever each of them has dropped.
+// Returns the thread's k-th element. Each thread has its own column, so the lanes of a warp access different banks.
 __device__ float &place(float *kept, int k) {
     return kept[k * THREADS + threadIdx.x];
 }
@@ -44,8 +44,8 @@ __device__ void wait() {
 template <class V>
 __global__ void find(float *__restrict__ out, const V *__restrict__ in, int length) {
     extern __shared__ float kept[];
-    __shared__ float2 found[2][BLOCKS];      // what each block of the cluster found, in this round and the one before
-    arrive(); // nobody may write into a block that has not started
+    __shared__ float2 found[2][BLOCKS];      // by block of the cluster: its result in this round and the previous one
+    arrive(); // no block may write to one that has not started
     int rank = blockIdx.x % BLOCKS, piece = (length + BLOCKS - 1) / BLOCKS, first = min(rank * piece, length),
         size = min(piece, length - first), n = 0;
     size_t start = (size_t)(blockIdx.x / BLOCKS) * length + first;
@@ -59,10 +59,10 @@ __global__ void find(float *__restrict__ out, const V *__restrict__ in, int leng
         if (threadIdx.x < BLOCKS) tell(&found[k][rank], threadIdx.x, mine);
         __syncwarp(); // the barrier is for whole warps
         arrive();
-        wait(); // all have written; and all have read what the next round overwrites
+        wait(); // all threads have written, and have read what the next round overwrites
         for (int r = 0; r < BLOCKS; r++) all.x += found[k][r].x, all.y += found[k][r].y;
         float next = (all.x - 1.0f) / all.y;
-        if (!(next > at)) break; // in all blocks, since all have added the same numbers
+        if (!(next > at)) break; // the same in all blocks, because all add the same numbers
         at = next;
         int before = n;
         n = 0, sum = 0.0f;
