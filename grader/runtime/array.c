@@ -88,7 +88,7 @@ struct copy_endpoint {
     size_t pitch, plane;
 };
 
-/* Where and how a copy goes. */
+/* Destination, source and shape of a copy. */
 struct copy_mode {
     enum cudaMemcpyKind kind;
     cudaStream_t stream;
@@ -124,7 +124,7 @@ static int issue_copy(struct copy_endpoint to, struct copy_endpoint from, size_t
     return wb_issue_command(w.stream, &c);
 }
 
-/* `x` in bytes. False: the part leaves the array. */
+/* Returns false if the part, whose `x` is in bytes, exceeds the array. */
 static bool array_region(cudaArray_const_t a, size_t x, size_t y, size_t z, size_t width,
                          size_t rows, size_t planes, struct copy_endpoint *out) {
     if (!a) return false;
@@ -180,7 +180,7 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t tx, size_t ty, cudaA
     return wb_return(issue_copy(dst, src, width, rows, sync_mode(kind)));
 }
 
-/* Bytes in a row of their own, that go on in the next row of the array. */
+/* Bytes without rows, which continue in the array's next row. */
 static int copy_linear(cudaArray_const_t a, size_t x, size_t y, uint8_t *p, size_t bytes,
                        bool to_array, struct copy_mode w) {
     int error = a ? 0 : cudaErrorInvalidValue;
@@ -212,7 +212,7 @@ cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x,
     return wb_return(copy_linear(from, x, y, to, bytes, false, async_mode(kind, s)));
 }
 
-/* ---- cudaMemcpy3D: extents count an array's elements where there is one, else bytes ---- */
+/* ---- cudaMemcpy3D: extents count elements if an array takes part, otherwise bytes ---- */
 
 static bool make_endpoint(cudaArray_t a, const struct cudaPitchedPtr *p, struct cudaPos at,
                           size_t width, struct cudaExtent e, struct copy_endpoint *out) {

@@ -29,7 +29,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mo
 }
 
 #if CUDART_VERSION >= 12030
-/* Into a graph that there is already. */
+/* Captures into an existing graph. */
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t s, cudaGraph_t g,
                                           const cudaGraphNode_t *deps,
                                           const cudaGraphEdgeData *data, size_t n,
@@ -50,12 +50,11 @@ cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
     cudaGraph_t g = c->graph;
     wb_capture_end(g);
     if (invalidated && !into_user_graph) cudaGraphDestroy(g);
-    if (out)
-        *out = invalidated ? NULL : g; /* a graph that the program gave needs no handing back */
+    if (out) *out = invalidated ? NULL : g; /* a graph that the program passed in is not returned */
     return wb_return(invalidated ? cudaErrorStreamCaptureInvalidated : 0);
 }
 
-/* What the next command depends on. */
+/* The dependencies of the next command. */
 static int get_capture_info(cudaStream_t s, enum cudaStreamCaptureStatus *status,
                             unsigned long long *id, cudaGraph_t *graph,
                             const cudaGraphNode_t **deps, size_t *n) {

@@ -25,7 +25,7 @@ static uint64_t time_ns;
 static bool output_pending;
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-static _Thread_local int request_error; /* by the device, which has said why */
+static _Thread_local int request_error; /* by the device, which has printed the reason */
 
 int wb_take_request_error(void) {
     int error = request_error;
@@ -40,7 +40,7 @@ bool wb_output_pending(void) { return output_pending; }
 
 static int handle_disconnect(const struct wb_call *c) {
     static bool reported;
-    if (c->op == WB_OP_next_call) _exit(0); /* there is nothing more to call */
+    if (c->op == WB_OP_next_call) _exit(0); /* no more entries to call */
     if (!reported) fprintf(stderr, "warpbook: lost the connection to the device server\n");
     reported = true;
     if (session.grading) _exit(1);
@@ -56,8 +56,8 @@ int wb_sticky_error(void) {
     return progress ? (int)atomic_load_explicit(&progress->error, memory_order_relaxed) : 0;
 }
 
-/* Every copy of this runtime in the process draws from the same numbers, which tell an earlier
- * process' answers apart. */
+/* All copies of this runtime in the process share one sequence of numbers, so replies to an earlier
+ * process are recognized. */
 static uint32_t next_seq(void) {
     uint32_t first_seq = (uint32_t)session_pid << 8;
     return last_seq =
@@ -183,7 +183,7 @@ static int receive_descriptor(int from) {
     return fd;
 }
 
-/* How long an answer may take; 0 = for ever, as a kernel may. */
+/* Seconds that a reply may take; 0 = no limit, because a kernel may run that long. */
 enum { HANDSHAKE_TIMEOUT_SECONDS = 60 };
 static void set_receive_timeout(int seconds) {
     setsockopt(socket_fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = seconds},
@@ -272,7 +272,7 @@ const struct wb_session *wb_session(int *error) {
     return session_error ? NULL : &session;
 }
 
-/* As with a real context, a forked child cannot use its parent's. */
+/* As on a GPU, a forked child cannot use its parent's context. */
 static int check_session(void) {
     int error;
     if (!wb_session(&error)) return error;

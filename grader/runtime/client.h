@@ -16,8 +16,8 @@ struct wb_session {
     uint64_t base, span; /* range of device addresses */
     uint8_t *window;
     uint64_t window_bytes;
-    uint64_t shared_bytes;  /* from `base` on, of memory that host and device share; 0 = none */
-    int shared_fd;          /* the file that has them, from here on: */
+    uint64_t shared_bytes;  /* bytes of shared memory from `base` on; 0 = none */
+    int shared_fd;          /* offset in the file */
     uint64_t shared_offset; /* of the first */
     bool grading;
     bool sanitize; /* Report host accesses that come too early. */
@@ -38,21 +38,20 @@ struct wb_call {
 
 /* Returns the reply's status. */
 int wb_exchange(struct wb_call *c);
-/* Sends it without waiting for an answer: of messages that may be posted, and that are known to be
- * right. */
+/* Sends a message without waiting for a reply. Only for messages that may be posted and are known
+ * to be valid. */
 int wb_send(const struct wb_call *c);
-/* The number of what was sent last; whether the server has carried out what has that number; and
- * what poisons the context, as far as is known without asking. */
+/* The number of the last message sent; true if the server has executed the message with that
+ * number; the error that poisons the context, as far as known without a request. */
 uint32_t wb_last_seq(void);
 bool wb_is_done(uint32_t seq);
-/* Looks until it has, pausing between looks; false: the server has gone. */
+/* Polls until it has, with pauses. Returns false if the connection is lost. */
 bool wb_wait_done(uint32_t seq, void (*backoff)(unsigned round));
 int wb_sticky_error(void);
-/* The last error with which the device refused something that this thread asked for, since the last
- * call. */
+/* Returns, and clears, the last error with which the device refused a request of this thread. */
 int wb_take_request_error(void);
-/* While an entry is called: so many bytes from there on, of the device's addresses, stand for an
- * exercise's memory of the host. 0 bytes: no more. */
+/* Declares, during an entry's call, a range of device addresses as the exercise's host memory. 0
+ * bytes = the end. */
 void wb_set_host_buffer(uint64_t start, uint64_t bytes);
 /* Finds the range that holds the address, or returns false. Takes no lock, for signal handlers. */
 bool wb_find_host_buffer(uint64_t address, uint64_t *start, uint64_t *bytes);

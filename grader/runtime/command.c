@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Whether the server would let it pass: it did so for the same with a grid that was no smaller. */
+/* Returns true if the server would accept the launch: it accepted the same one with a grid at least
+ * as large. */
 static bool is_validated_launch(const struct wb_function *f, const struct wb_req_launch *q) {
     struct wb_req_launch normalized = f->valid_launch;
     normalized.stream = q->stream;
@@ -16,7 +17,7 @@ static bool is_validated_launch(const struct wb_function *f, const struct wb_req
            q->grid_y <= f->valid_launch.grid_y && q->grid_z <= f->valid_launch.grid_z;
 }
 
-/* Sends it off; or asks, where the answer is not known. */
+/* Sends the command without waiting if the server will accept it, otherwise requests a reply. */
 static int send_launch(struct wb_function *f, const struct wb_req_launch *q, const uint8_t *params,
                        uint32_t bytes) {
     wb_mark_launch_pending();
@@ -52,8 +53,8 @@ static int run_launch(const struct wb_command *c) {
 }
 
 static int run_host_function(const struct wb_command *c) {
-    int error = wb_sync(); /* not called when the context is broken */
-    wb_inflight_clear();   /* what it is called behind may be any of them */
+    int error = wb_sync(); /* not called after an error that poisons the context */
+    wb_inflight_clear();   /* it may depend on any of them */
     if (!error) c->host.function(c->host.data);
     return error;
 }
@@ -81,8 +82,7 @@ int wb_run_command(const struct wb_command *c) {
     case WB_ALLOC: return wb_graph_memory_alloc(c->memory.p, c->memory.auto_free);
     case WB_FREE: return wb_free(c->memory.p);
     case WB_WAIT:
-        return wb_event_wait_now(c->event),
-               0; /* what recorded it comes earlier in what the device has been sent */
+        return wb_event_wait_now(c->event), 0; /* the message that records it was sent earlier */
     case WB_EMPTY: break;
     }
     return 0;
@@ -97,8 +97,8 @@ static int capture_command(struct wb_capture *capture, const struct wb_command *
     return 0;
 }
 
-/* Whether the host goes on only when it is done, as the manual says; among device memory it never
- * does. */
+/* Returns true if the call returns only after the copy is done, as the manual specifies. A copy
+ * within device memory never blocks. */
 static bool copy_blocks_host(const struct wb_command *c) {
     bool to_device = wb_is_device(c->copy.to) && !wb_is_shared(c->copy.to);
     bool from_device = wb_is_device(c->copy.from) && !wb_is_shared(c->copy.from);

@@ -26,8 +26,8 @@ const struct wb_rep_device_info *wb_device(int *error) {
 
 /* ---- properties ---- */
 
-/* A bus as wide as the memory's kind has it, and the clock that gives the device's bandwidth with
- * the usual formula 2 * clock * width. */
+/* The bus width of this kind of memory, and the clock for which the usual formula, 2 * clock *
+ * width, gives the device's bandwidth. */
 static int memory_bus_bits(void) { return info.dram_rate > 1200000000000ull ? 5120 : 384; }
 static int memory_clock_khz(void) {
     return (int)(info.dram_rate / (2 * (uint64_t)memory_bus_bits() / 8) / 1000);
@@ -114,7 +114,7 @@ static bool get_attribute(enum cudaDeviceAttr a, int *value) {
 #include "grader/runtime/attributes.def"
 #undef ATTRIBUTE
     }
-    *value = 0; /* what the device has not: textures, peers… */
+    *value = 0; /* features that the device lacks: textures, peers… */
     return (int)a > 0 && a < cudaDevAttrMax;
 }
 
@@ -214,8 +214,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 
 /* ---- configuration ---- */
 
-/* Memory goes, variables begin anew; handles of streams and events stay, of which nothing is left
- * to be used. */
+/* Frees memory and resets variables. Handles of streams and events remain, but refer to nothing. */
 static int reset_device(void) {
     const struct wb_session *s;
     int error;
@@ -239,8 +238,8 @@ static size_t limits[cudaLimitPersistingL2CacheSize + 1] = {
     [cudaLimitMaxL2FetchGranularity] = 64,
 };
 
-/* The heap is the device's. Others are stored and given back: stack and printf buffer have their
- * own, larger sizes. */
+/* Only the heap's size affects the device. Other limits are stored for queries: stack and printf
+ * buffer have fixed, larger sizes. */
 static int set_limit(enum cudaLimit limit, size_t value) {
     const struct wb_session *s;
     int error;
@@ -296,13 +295,13 @@ cudaError_t cudaDriverGetVersion(int *version) {
     return cudaSuccess;
 }
 
-/* The profiler's switches, from cuda_profiler_api.h: there is nothing to switch. */
+/* The profiler's calls of cuda_profiler_api.h have no effect. */
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
 cudaError_t cudaProfilerStart(void) { return cudaSuccess; }
 cudaError_t cudaProfilerStop(void) { return cudaSuccess; }
 
-/* There are no arrays or textures to describe, but C++ headers call it in inline functions. */
+/* Inline functions of the C++ headers call it, although there is nothing to describe. */
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
                                                    enum cudaChannelFormatKind f) {
     return (struct cudaChannelFormatDesc){x, y, z, w, f};

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Finds a buffer of the exercise, which another than this runtime allocated. */
+/* Finds a buffer of the exercise, which this runtime didn't allocate. */
 static bool find_exercise_buffer(const void *p, struct wb_range *out) {
     int error;
     struct wb_rep_range reply;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Numbers are the same, but for those that one of the two lacks. */
+/* Both use the same numbers, except for codes that one of them lacks. */
 CUresult wb_driver_result(int error) {
     switch (error) {
     case cudaErrorInvalidDeviceFunction:
@@ -22,8 +22,9 @@ CUresult wb_driver_result(int error) {
 static bool initialized;
 static struct CUctx_st { unsigned flags; } primary_context;
 static _Thread_local CUcontext current_context;
-static _Thread_local unsigned context_depth; /* of the stack of contexts, which are all the same */
-static _Thread_local bool has_explicit_context; /* the program has said which is current */
+static _Thread_local unsigned context_depth;    /* depth of the context stack; all entries are the
+                                                 * same context */
+static _Thread_local bool has_explicit_context; /* the program has set the current context */
 
 CUresult cuInit(unsigned flags) {
     int error;
@@ -32,8 +33,7 @@ CUresult cuInit(unsigned flags) {
     return wb_driver_result(error);
 }
 
-/* What the runtime API did has initialised the driver, and made the device's primary context
- * current. */
+/* A runtime call also initializes the driver and makes the device's primary context current. */
 static void adopt_primary_context(void) {
     if (!wb_context_is_active()) return;
     initialized = true;
@@ -86,8 +86,8 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice d) {
     return wb_driver_check_device(d) ? wb_driver_check_device(d)
                                      : wb_driver_result(cudaMemGetInfo(&unused, bytes));
 }
-/* What the runtime API has no attribute for: driver_virtual_memory.c. Compression of memory is a
- * hint, which changes nothing. */
+/* Attributes that the runtime API lacks (driver_virtual_memory.c). Memory compression is a hint
+ * without effect. */
 static bool get_driver_attribute(int *value, CUdevice_attribute a) {
     bool is_supported = a == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
                         a == CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED;
@@ -177,7 +177,8 @@ CUresult cuModuleLoadData(CUmodule *out, const void *image) {
 }
 CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, CUjit_option *options,
                             void **values) {
-    (void)n, (void)options, (void)values; /* for a compiler that is not there */
+    (void)n, (void)options, (void)values; /* options of a compiler, which this device doesn't
+                                           * need */
     return cuModuleLoadData(out, image);
 }
 CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image) {
@@ -254,7 +255,7 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream 
     return WITH_CONTEXT(cudaMemcpyAsync((void *)to, (void *)from, n, cudaMemcpyDeviceToDevice, s));
 }
 
-/* Elements of 1, 2 or 4 bytes. */
+/* The fill's elements have 1, 2 or 4 bytes. */
 static int issue_fill(CUdeviceptr p, uint32_t value, unsigned unit, size_t n, CUstream s) {
     struct wb_command c = {.kind = WB_FILL, .fill = {(void *)p, n * unit, n, 1, value, unit}};
     return wb_issue_command(s, &c);

@@ -4,12 +4,12 @@
 
 #include <cuda.h>
 
-/* The runtime's error as the driver's. */
+/* Converts the runtime's error to the driver's. */
 CUresult wb_driver_result(int error);
-/* Whether this thread has a context. */
+/* Returns true if this thread has a context. */
 CUresult wb_driver_check_context(void);
 CUresult wb_driver_check_device(CUdevice d);
 
-/* Of a call that needs a context: `call` is evaluated only then. */
+/* For a call that needs a context: `call` is evaluated only if there is one. */
 #define WITH_CONTEXT(call) \
     (wb_driver_check_context() ? wb_driver_check_context() : wb_driver_result(call))

@@ -11,7 +11,7 @@ struct CUlinkState_st {
     size_t bytes;
 };
 
-/* Nothing is said of a link, and it takes no time: logs that the caller prints are empty. */
+/* The logs are empty and the link takes no time. */
 static void clear_log(CUjit_option option, void *value) {
     if (option == CU_JIT_INFO_LOG_BUFFER || option == CU_JIT_ERROR_LOG_BUFFER) *(char *)value = 0;
     if (option == CU_JIT_WALL_TIME) *(float *)value = 0;
@@ -52,7 +52,7 @@ static int add_input_file(CUlinkState s, CUjitInputType type, const char *path) 
     return error;
 }
 
-/* A link of nothing gives a module of nothing. */
+/* Linking no inputs gives an empty module. */
 static int complete_link(CUlinkState s, void **out, size_t *bytes) {
     static const char empty_ptx[] = ".version 8.0\n.target sm_50\n.address_size 64\n";
     if (!s || !out) return cudaErrorInvalidValue;

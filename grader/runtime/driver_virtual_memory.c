@@ -21,7 +21,7 @@ struct physical_allocation {
     uint64_t bytes;
     unsigned references;
     bool mapped;
-    void *unmapped_backing; /* its bytes while it is mapped nowhere; NULL before it ever was */
+    void *unmapped_backing; /* its bytes while it is unmapped; NULL before its first mapping */
     CUmemAllocationProp prop;
 };
 
@@ -57,7 +57,7 @@ static int reserve_range(CUdeviceptr *out, size_t bytes, size_t align, unsigned 
     return 0;
 }
 
-/* The first mapping that has bytes of the range. */
+/* Returns the first mapping that overlaps the range. */
 static struct mapping **find_mapping(uint64_t start, uint64_t bytes) {
     struct mapping **m = &mappings;
     while (*m && ((*m)->start >= start + bytes || (*m)->start + (*m)->bytes <= start))
@@ -85,7 +85,7 @@ CUresult cuMemGetAllocationGranularity(size_t *out, const CUmemAllocationProp *p
 }
 CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t align, CUdeviceptr hint,
                              unsigned long long flags) {
-    (void)hint; /* which a driver need not grant, either */
+    (void)hint; /* a driver may refuse this, too */
     return WITH_CONTEXT(reserve_range(out, bytes, align, flags));
 }
 CUresult cuMemAddressFree(CUdeviceptr start, size_t bytes) {
@@ -190,7 +190,7 @@ static int remove_mapping(struct mapping **at) {
     return error;
 }
 
-/* Whole mappings, and no gap. */
+/* Returns true if the range consists of whole mappings without a gap. */
 static bool is_fully_mapped(uint64_t start, uint64_t bytes) {
     uint64_t mapped_bytes = 0;
     for (const struct mapping *m = mappings; m; m = m->next)

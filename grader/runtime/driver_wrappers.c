@@ -7,7 +7,7 @@
 /* ---- the device ---- */
 
 CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice d, CUdevice peer) {
-    *can_access = 0; /* of one device, none is a peer */
+    *can_access = 0; /* a single device has no peers */
     return wb_driver_check_device(d) ? wb_driver_check_device(d) : wb_driver_check_device(peer);
 }
 CUresult cuDeviceGetPCIBusId(char *out, int size, CUdevice d) {
@@ -76,15 +76,14 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
 }
 
 struct occupancy_query {
-    CUoccupancyB2DSize
-        shared_for_block; /* of a block of so many threads, or NULL: always `shared` */
+    CUoccupancyB2DSize shared_for_block; /* by the number of threads; NULL: always `shared` */
     size_t shared;
     unsigned flags;
-    int block_size_limit; /* threads of a block, 0: as many as can be */
+    int block_size_limit; /* threads of a block; 0 = the maximum */
 };
 
-/* The largest block of whole warps that fills an SM most, and the grid that fills the device with
- * it. */
+/* Computes the largest block size, in whole warps, with the best occupancy, and the grid that fills
+ * the device. */
 static int choose_block_size(int *grid, int *block, CUfunction f, const struct occupancy_query *c) {
     struct cudaFuncAttributes a;
     struct cudaDeviceProp p;

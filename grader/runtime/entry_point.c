@@ -14,7 +14,7 @@ static const char *const names[] = {
 };
 #undef ENTRY
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs may still ask for them */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* programs may still look them up */
 #define ENTRY(name) (void (*)(void)) name,
 static void (*const entries[])(void) = {
 #include "grader/runtime/entry_points.def"

@@ -26,11 +26,11 @@ static bool is_sticky_error(int error) {
     return false;
 }
 
-/* ---- what a failed call says ---- */
+/* ---- messages of failed calls ---- */
 
-/* Of this thread's current call: why it fails, if the runtime refuses it; the name that the program
- * called it by, if that is another function's; and the instruction that made it, if the call stack
- * does not lead there. */
+/* This thread's current call: the reason for its failure, if the runtime refuses it; its name, if
+ * the program called another function; and the calling instruction, if the call stack doesn't lead
+ * there. */
 static _Thread_local struct {
     char reason[320];
     const char *name;
@@ -69,7 +69,7 @@ static void describe_failure(int error, const char *call, struct failure *f) {
     if (!wb_find_source_line(current_call.call_site, &f->at)) f->at.line = 0;
 }
 
-/* A failure in one line, as the program's own messages are. */
+/* Prints a failure in one line on standard error. */
 static int format_failure(const struct failure *f, char *out, size_t size) {
     char at[300] = "";
     if (f->at.line) snprintf(at, sizeof at, "%s:%u: ", f->at.file, f->at.line);
@@ -99,7 +99,7 @@ enum { MAX_PRINTED_FAILURES = 20 };
 static struct {
     char text[1024];
     unsigned count;
-    bool is_checked; /* The program asked for the last error, and got one. */
+    bool is_checked; /* The program has queried the last error and received one. */
 } runtime_failures;
 
 static void print_runtime_failures(int status, void *unused) {

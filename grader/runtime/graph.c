@@ -20,7 +20,7 @@ void wb_graph_add_dep(cudaGraphNode_t node, cudaGraphNode_t dep) {
     node->deps[node->ndeps++] = dep;
 }
 
-/* What a command points to becomes the node's own. */
+/* Copies the data that a command points to; the node owns the copies. */
 static void acquire_resources(struct wb_command *c) {
     if (c->kind == WB_ALLOC || c->kind == WB_FREE) wb_graph_memory_retain(c->memory.p);
     if (c->kind == WB_CONDITIONAL) wb_graph_memory_retain((void *)c->conditional.handle);
@@ -41,7 +41,7 @@ static void release_resources(struct wb_command *c) {
     wb_graph_memory_release((void *)c->conditional.handle);
 }
 
-/* Copies of the graphs that a command owns in place of them. */
+/* Replaces the graphs that a command owns by copies. */
 static void clone_children(struct wb_command *c) {
     if (c->kind == WB_CHILD) c->child = wb_graph_clone(c->child);
     if (c->kind != WB_CONDITIONAL) return;
@@ -132,7 +132,7 @@ static bool is_ready(cudaGraphNode_t node) {
     return !node->done;
 }
 
-/* Puts nodes into an order that respects the edges; false if they form a cycle. */
+/* Sorts the nodes topologically. Returns false if they form a cycle. */
 static bool topological_sort(cudaGraph_t g) {
     cudaGraphNode_t *sorted = grow_array(NULL, g->n, sizeof *sorted);
     size_t n = 0, prev;
@@ -151,7 +151,7 @@ static bool topological_sort(cudaGraph_t g) {
     return is_acyclic;
 }
 
-/* Whether each node depends on the one before it: then the graph is like a stream. */
+/* Returns true if each node depends on the previous one, as in a stream. */
 static bool is_chain(cudaGraph_t g) {
     for (size_t i = 1; i < g->n; i++) {
         bool found = false;
@@ -166,7 +166,7 @@ static int run_node(cudaGraphNode_t node) {
     return node->disabled ? 0 : wb_run_command(&node->command);
 }
 
-/* Runs a graph whose nodes are not all in order, and reports which of them are. */
+/* Runs a graph with independent nodes, and reports each node's dependencies. */
 static int run_forked(cudaGraph_t g) {
     struct wb_order_fork *f = wb_order_fork_begin(g->n);
     size_t *deps = NULL, ran = 0;
@@ -200,7 +200,7 @@ bool wb_graph_sort(cudaGraph_t g) {
     return ok;
 }
 
-/* Whether what an earlier launch allocated and nobody freed is freed by the next. */
+/* Returns true if a launch frees memory that an earlier launch allocated and didn't free. */
 static void set_auto_free(cudaGraph_t g, bool auto_free) {
     for (size_t i = 0; i < g->n; i++) {
         struct wb_command *c = &g->nodes[i]->command;

@@ -8,10 +8,10 @@ struct CUgraphNode_st {
     struct wb_command command;
     cudaGraphNode_t *deps;
     size_t ndeps;
-    cudaGraphNode_t source; /* the node this is a copy of, or NULL */
-    void **param_pointers;  /* to each of a kernel's parameters, once asked for */
+    cudaGraphNode_t source; /* the node that this one is a copy of, or NULL */
+    void **param_pointers;  /* pointers to a kernel's parameters, made at the first query */
     bool disabled, done;
-    size_t position; /* in its graph, while that runs */
+    size_t position; /* index in its graph while the graph runs */
 };
 
 struct CUgraph_st {
@@ -26,14 +26,14 @@ struct CUgraphExec_st {
 };
 
 cudaGraph_t wb_graph_clone(cudaGraph_t g);
-/* The node of `g` that is a copy of `original`. */
+/* Returns the node of `g` that is a copy of `original`. */
 cudaGraphNode_t wb_graph_copy_of(cudaGraph_t g, cudaGraphNode_t source);
-/* Puts nodes into an order that respects the edges, in child graphs too; false if they form a
- * cycle. */
+/* Sorts the nodes topologically, in child graphs too. Returns false if they form a cycle. */
 bool wb_graph_sort(cudaGraph_t g);
-/* `what` in place of a node's command, of the same kind; a copy of what it points to is made. */
+/* Replaces a node's command by a copy of `what`, of the same kind, and of the data that it points
+ * to. */
 int wb_graph_replace(cudaGraphNode_t node, const struct wb_command *command);
-/* The i-th graph that a command owns; NULL after the last. */
+/* Returns the i-th graph that a command owns; NULL after the last. */
 cudaGraph_t wb_graph_child(const struct wb_command *c, size_t i);
 void wb_graph_free_node(cudaGraphNode_t node);
 void wb_graph_add_dep(cudaGraphNode_t node, cudaGraphNode_t dep);
@@ -50,22 +50,22 @@ int wb_graph_conditional_reset(cudaGraph_t g);
 
 /* ---- graphs that kernels launch (graph_device.c) ---- */
 
-int wb_graph_device_prepare(cudaGraph_t g); /* it may be made for the device */
-/* Where it was: from now on kernels may launch it; no more. */
+int wb_graph_device_prepare(cudaGraph_t g); /* it may be instantiated for device launch */
+/* Allows kernels to launch the graph; forbids it. */
 int wb_graph_device_upload(cudaGraphExec_t x);
 void wb_graph_device_remove(cudaGraphExec_t x);
 void wb_graph_device_reset(void); /* the device's memory goes */
-/* Runs it, and what its kernels launch. */
+/* Runs a graph, then the graphs that its kernels launch. */
 int wb_graph_device_run(cudaGraphExec_t x);
 
-/* ---- memory of graphs (graph_memory.c): it has its address from the start, and counts as
- * allocated between its nodes ---- */
+/* ---- memory of graphs (graph_memory.c): its address is fixed; it is allocated between its nodes
+ * ---- */
 
 int wb_graph_memory_new(void **out, size_t bytes);
 int wb_graph_condition_word_new(
     void **out); /* a word that kernels may set by cudaGraphSetConditional */
-/* Nodes that name it keep it. */
+/* Nodes that use it keep it alive. */
 void wb_graph_memory_retain(void *p);
 void wb_graph_memory_release(void *p);
-/* An allocation node is reached. */
+/* Called when a launch reaches an allocation node. */
 int wb_graph_memory_alloc(void *p, bool auto_free);

@@ -11,7 +11,7 @@ struct condition {
     struct condition *next;
     uint64_t handle;
     uint32_t default_value;
-    bool has_default; /* at each launch of the graph */
+    bool has_default; /* set at each launch of the graph */
 };
 
 static struct condition *conditions;
@@ -60,7 +60,7 @@ static bool is_valid_node(const struct cudaConditionalNodeParams *p) {
            (unsigned)p->type <= cudaGraphCondTypeSwitch;
 }
 
-/* Its bodies are empty graphs that the program fills. */
+/* Creates its bodies as empty graphs, which the program fills. */
 int wb_graph_conditional_new(struct cudaConditionalNodeParams *p, struct wb_command *c) {
     if (!is_valid_node(p)) return cudaErrorInvalidValue;
     *c = (struct wb_command){
@@ -88,13 +88,13 @@ int wb_graph_conditional_run(const struct wb_command *c) {
         return error;
     case cudaGraphCondTypeIf:
         value = !value;
-        break; /* the second body, where there is one, is the other way */
+        break; /* the second body, if any, runs if the condition is 0 */
     case cudaGraphCondTypeSwitch: break;
     }
     return error || value >= c->conditional.body_count ? error : wb_graph_run(body[value]);
 }
 
-/* A launch begins: conditions with a default get it, those in bodies too. */
+/* At a launch, sets all conditions with a default value, also those in bodies. */
 int wb_graph_conditional_reset(cudaGraph_t g) {
     int error = 0;
     for (size_t i = 0; !error && i < g->n; i++) {
@@ -109,7 +109,7 @@ int wb_graph_conditional_reset(cudaGraph_t g) {
     return error;
 }
 
-#else /* the headers know no such nodes */
+#else /* the headers have no such nodes */
 
 int wb_graph_conditional_run(const struct wb_command *c) { return (void)c, cudaErrorNotSupported; }
 int wb_graph_conditional_reset(cudaGraph_t g) { return (void)g, 0; }

@@ -15,8 +15,9 @@ struct graph_mailbox {
 };
 #define TAIL_LAUNCH (1ull << 56) /* cudaStreamGraphTailLaunch, of the device alone */
 
-static struct graph_mailbox mailbox; /* but for what kernels asked for */
-static uint64_t mailbox_address;     /* of the device's; 0 = no graph is for the device */
+static struct graph_mailbox mailbox; /* except graphs that kernels launched */
+static uint64_t mailbox_address;     /* mailbox in device memory; 0 = no graph was instantiated
+                                      * for device launch */
 
 static int write_mailbox(void) {
     struct wb_rep_graph_mailbox p;
@@ -27,7 +28,8 @@ static int write_mailbox(void) {
     return wb_write(mailbox_address, n, &mailbox, n, n, 1);
 }
 
-/* A kernel, copies, fills, and graphs of those. */
+/* Returns true for the nodes that a device-launched graph may have: kernels, copies, fills, and
+ * graphs of those. */
 static bool is_device_launchable(cudaGraph_t g) {
     for (size_t i = 0; i < g->n; i++) {
         const struct wb_command *c = &g->nodes[i]->command;
@@ -69,7 +71,7 @@ void wb_graph_device_remove(cudaGraphExec_t x) {
 
 /* ---- running ---- */
 
-/* Graphs to run, the next one last. */
+/* The graphs to run, in reverse order. */
 struct launch_stack {
     cudaGraphExec_t *graphs;
     size_t n;

@@ -96,7 +96,7 @@ int wb_graph_memory_free(void *p) {
     return error;
 }
 
-/* ---- what is asked about it ---- */
+/* ---- queries ---- */
 
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType a,
                                            void *value) {
@@ -117,14 +117,14 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttribut
                                            void *value) {
     if (device) return wb_return(cudaErrorInvalidDevice);
     if (!value || *(uint64_t *)value)
-        return wb_return(cudaErrorInvalidValue); /* high marks can be put back, only */
+        return wb_return(cudaErrorInvalidValue); /* only high-water marks can be reset */
     if (a == cudaGraphMemAttrUsedMemHigh) used_high = used_bytes;
     else if (a == cudaGraphMemAttrReservedMemHigh) reserved_high = reserved_bytes();
     else return wb_return(cudaErrorInvalidValue);
     return cudaSuccess;
 }
 
-/* Nothing is kept that no graph needs. */
+/* Unused memory is never kept. */
 cudaError_t cudaDeviceGraphMemTrim(int device) {
     return wb_return(device ? cudaErrorInvalidDevice : 0);
 }

@@ -11,7 +11,7 @@ static int add_command_node(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraph
                                         : cudaErrorInvalidValue;
 }
 
-/* A node of an executable graph by that of the graph that it was made from. */
+/* Returns the executable graph's node for a node of the original graph. */
 static cudaGraphNode_t exec_node(cudaGraphExec_t x, cudaGraphNode_t node) {
     return x && node ? wb_graph_copy_of(x->graph, node) : NULL;
 }
@@ -57,7 +57,7 @@ static int set_kernel_params(cudaGraphNode_t node, const struct cudaKernelNodePa
     return error ? error : wb_graph_replace(node, &c);
 }
 
-/* The pointers are the node's, and hold until it is changed. */
+/* The node owns the returned pointers, which are valid until it changes. */
 static int get_kernel_params(cudaGraphNode_t node, struct cudaKernelNodeParams *p) {
     int error;
     if (!node || !p || node->command.kind != WB_LAUNCH) return cudaErrorInvalidValue;
@@ -95,7 +95,7 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t 
     return wb_return(set_kernel_params(exec_node(x, node), p));
 }
 
-/* Of a launch's attributes, a node keeps whether it is cooperative; others are hints. */
+/* Of a launch's attributes, a node stores only the cooperative flag; others are hints. */
 cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID id,
                                             const cudaLaunchAttributeValue *value) {
     if (!node || !value || node->command.kind != WB_LAUNCH) return wb_return(cudaErrorInvalidValue);
@@ -438,7 +438,7 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *out) {
     return cudaSuccess;
 }
 
-/* ---- all kinds by one call ---- */
+/* ---- calls for all kinds of nodes ---- */
 
 #if CUDART_VERSION >= 12020
 
@@ -520,7 +520,7 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t x, cudaGraphNode_t node,
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t g, const cudaGraphNode_t *deps,
                              const cudaGraphEdgeData *data, size_t n,
                              struct cudaGraphNodeParams *p) {
-    (void)data; /* edges that let a kernel begin early: it begins later, which they allow */
+    (void)data; /* edges that allow a kernel to start early, which is optional */
     return wb_return(add_node(out, g, deps, n, p));
 }
 #else

@@ -17,7 +17,7 @@ static const enum cudaGraphNodeType types[] = {
     [WB_CHILD] = cudaGraphNodeTypeGraph,
     [WB_ALLOC] = cudaGraphNodeTypeMemAlloc,
     [WB_FREE] = cudaGraphNodeTypeMemFree,
-    [WB_CONDITIONAL] = (enum cudaGraphNodeType)0xd, /* older headers have no name for it */
+    [WB_CONDITIONAL] = (enum cudaGraphNodeType)0xd, /* older headers lack this name */
 };
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type) {
@@ -26,7 +26,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *t
     return cudaSuccess;
 }
 
-/* ---- lists: as many as there is room for; without room, how many there are ---- */
+/* ---- lists: fill the caller's array, or return the count if it is NULL ---- */
 
 struct node_list {
     cudaGraphNode_t *out, *edge_ends; /* second: the other ends of edges, or NULL */
@@ -142,7 +142,7 @@ static int destroy_node(cudaGraphNode_t node) {
 }
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) { return wb_return(destroy_node(node)); }
 
-/* Edges carry nothing here: a kernel that may begin early begins later. */
+/* Edges have no data here: a kernel that may start early starts later. */
 #if CUDART_VERSION >= 13000
 #define WITH_DATA(type) , type data
 #define IGNORE_DATA     (void)data
@@ -200,7 +200,7 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *out, cudaGraphNode_t origi
 
 /* ---- new parameters for an executable graph ---- */
 
-/* Nodes pair up in the order in which they run. What does not: its kind, its edges; a memory node's
+/* Nodes correspond in the order in which they run. Reports a differing kind, edge or memory node's
  * address. */
 static enum cudaGraphExecUpdateResult compare_nodes(cudaGraphNode_t a, cudaGraphNode_t b) {
     if (a->command.kind != b->command.kind) return cudaGraphExecUpdateErrorNodeTypeChanged;
@@ -228,14 +228,13 @@ static void compare_graphs(cudaGraph_t a, cudaGraph_t b, cudaGraphExecUpdateResu
     if (!out->result && a->n != b->n) out->result = cudaGraphExecUpdateErrorTopologyChanged;
 }
 
-/* The new kernels set the new graph's conditions. Each node goes on holding the memory that it
- * names. */
+/* The new kernels set the new graph's conditions. Each node still holds its memory. */
 static void swap_handles(struct wb_command *a, struct wb_command *b) {
     uint64_t handle = a->conditional.handle;
     a->conditional.handle = b->conditional.handle, b->conditional.handle = handle;
 }
 
-/* The nodes keep standing for those that the executable graph was made from. */
+/* The nodes still correspond to those of the original graph. */
 static void swap_commands(cudaGraph_t to, cudaGraph_t from) {
     for (size_t i = 0; i < to->n; i++) {
         struct wb_command old = to->nodes[i]->command;

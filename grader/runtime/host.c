@@ -36,7 +36,7 @@ static bool find_symbols(void *object, struct symbols *s) {
     return s->table && s->names && s->hash;
 }
 
-/* The table's length is nowhere; the last hash chain ends at it. */
+/* The table's length isn't stored; the last hash chain ends at the table's end. */
 static uint32_t count_symbols(const uint32_t *hash) {
     uint32_t nbuckets = hash[0], first = hash[1], bloom = hash[2], last = 0;
     const uint32_t *buckets = hash + 4 + bloom * 2, *chains = buckets + nbuckets;
@@ -105,14 +105,14 @@ struct entry_call {
     char entry[256];
 };
 
-/* Buffers in the host's memory: the program copies from and to them, and must not look. */
+/* Buffers in host memory: the program copies from and to them, and must not access them. */
 static void set_host_buffers(const struct entry_call *call, bool enabled) {
     for (uint32_t i = 0; i < call->nargs; i++)
         if (call->args[i].host_bytes)
             wb_set_host_buffer(call->args[i].value, enabled ? call->args[i].host_bytes : 0);
 }
 
-/* Reports, then waits for the next call. False: the server has no more. */
+/* Reports the result, then waits for the next call. Returns false if there is none. */
 static bool next_call(enum wb_call_state state, const char *text, struct entry_call *call) {
     char tail[sizeof call->args + sizeof call->entry];
     struct wb_req_next_call q = {.state = state};
@@ -161,5 +161,5 @@ int main(int argc, char **argv) {
     if (object) serve(object);
     else next_call(WB_NO_OBJECT, dlerror(), &call);
     fflush(NULL);
-    _exit(0); /* the object's destructors have nothing left to say */
+    _exit(0); /* skips the object's destructors */
 }

@@ -51,7 +51,9 @@ cudaError_t cudaHostGetFlags(unsigned *flags, void *p) {
     struct wb_range r;
     bool found = flags && wb_range_find(p, &r) &&
                  (r.kind == WB_MEMORY_PINNED || r.kind == WB_MEMORY_REGISTERED);
-    if (found) *flags = r.flags | cudaHostAllocMapped; /* under unified addressing all of it is */
+    if (found)
+        *flags = r.flags | cudaHostAllocMapped; /* with unified addressing, all host
+                                                 * memory is mapped */
     return wb_return(found ? 0 : cudaErrorInvalidValue);
 }
 

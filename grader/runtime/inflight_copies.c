@@ -18,13 +18,13 @@
 
 struct inflight_copy {
     uint64_t start, bytes;             /* of the copy */
-    uint64_t guard_start, guard_bytes; /* the pages, and how many bytes they are; 0 = none */
+    uint64_t guard_start, guard_bytes; /* the pages and their size in bytes; 0 = none */
     bool writes_host;                  /* the device writes there */
-    unsigned stream_slot;              /* the stream it was given to, */
-    uint32_t stream_seq;               /* …and which of its commands it is */
+    unsigned stream_slot;              /* the copy's stream, */
+    uint32_t stream_seq;               /* …and its number among the stream's commands */
 };
 
-enum { MAX_INFLIGHT_COPIES = 64 }; /* of more the first are forgotten */
+enum { MAX_INFLIGHT_COPIES = 64 }; /* if there are more, the oldest are dropped */
 static struct inflight_copy inflight_copies[MAX_INFLIGHT_COPIES];
 static unsigned ninflight;
 
@@ -41,7 +41,7 @@ static bool overlaps(const struct inflight_copy *a, const struct inflight_copy *
            b->guard_start < a->guard_start + a->guard_bytes;
 }
 
-/* Those that have pages of it, the stricter last. */
+/* The copies that overlap the page, the strictest last. */
 static void guard_overlapping(const struct inflight_copy *f) {
     for (unsigned writes_host = 0; writes_host < 2; writes_host++)
         for (unsigned k = 0; k < ninflight; k++)
@@ -50,7 +50,7 @@ static void guard_overlapping(const struct inflight_copy *f) {
                 guard_pages(&inflight_copies[k]);
 }
 
-/* What it shares with others stays theirs. */
+/* Pages that other copies cover, too, stay protected. */
 static void retire_copy(unsigned i) {
     struct inflight_copy f = inflight_copies[i];
     inflight_copies[i] = inflight_copies[--ninflight];
@@ -86,7 +86,8 @@ bool wb_is_tracked_copy(const struct wb_command *c) {
     return wb_is_pinned(c->copy.to) || wb_is_pinned(c->copy.from);
 }
 
-/* The pages that are the copy's alone: what lies behind an allocation's end is nobody's. */
+/* Returns the pages that the copy covers completely. Bytes past an allocation's end don't
+ * matter. */
 static void set_guard_range(struct inflight_copy *f) {
     struct wb_range r;
     uint64_t page = wb_page_size(), end = f->start + f->bytes;
@@ -116,7 +117,7 @@ void wb_inflight_track(const struct wb_command *c) {
     uint32_t stream_seq;
     unsigned stream_slot;
     size_t bytes = c->copy.width * c->copy.rows;
-    wb_lock(); /* another thread may be the one that waits */
+    wb_lock(); /* another thread may be waiting */
     if (wb_order_last_command(&stream_slot, &stream_seq)) {
         track_range(c->copy.to, bytes, true, stream_slot, stream_seq);
         track_range(c->copy.from, bytes, false, stream_slot, stream_seq);
@@ -146,7 +147,8 @@ static void report_early_access(const struct inflight_copy *f, uint64_t address)
         return;
 }
 
-/* Bytes behind the copy's last share its page at most with nothing. */
+/* A guarded page holds only bytes of the copy and unused ones, so an access outside the copy is not
+ * reported. */
 bool wb_inflight_handle_fault(uint64_t address) {
     for (unsigned i = 0; i < ninflight; i++) {
         if (address - inflight_copies[i].guard_start >= inflight_copies[i].guard_bytes) continue;

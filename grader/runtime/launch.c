@@ -11,7 +11,7 @@ struct launch_config {
     cudaStream_t stream;
     const void *call_site; /* return address of the expression k<<<…>>>(…) */
 };
-enum { MAX_NESTED = 32 }; /* launches whose arguments launch */
+enum { MAX_NESTED = 32 }; /* nested launches, in the arguments of others */
 static _Thread_local struct launch_config config_stack[MAX_NESTED];
 static _Thread_local unsigned config_depth;
 
@@ -19,7 +19,7 @@ unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
                                      struct CUstream_st *stream);
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
 
-/* Not 0 = do not call the stub. */
+/* Returns 0 if the stub is to be called. */
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
                                      struct CUstream_st *stream) {
     if (config_depth == MAX_NESTED) return 1;
@@ -54,8 +54,8 @@ int wb_pack_params(const struct wb_function *f, void *const *args, uint8_t *out)
     return 0;
 }
 
-/* What the launch, or cudaFuncSetAttribute, asks for; the kernel's own __cluster_dims__ the server
- * knows. */
+/* Returns the cluster size from the launch or cudaFuncSetAttribute. The server knows the kernel's
+ * __cluster_dims__. */
 static uint32_t pack_cluster(const struct wb_function *f, const dim3 *requested) {
     dim3 c = {f->cluster[0], f->cluster[1] ? f->cluster[1] : 1, f->cluster[2] ? f->cluster[2] : 1};
     if (requested) c = *requested;
@@ -98,8 +98,8 @@ cudaError_t cudaLaunchCooperativeKernel(const void *f, dim3 grid, dim3 block, vo
     return wb_return_from(issue_launch(f, grid, block, args, shared, stream, true, NULL), __func__);
 }
 
-/* Events that a launch's attributes name: a kernel's blocks have all begun, or let go of what waits
- * for them, when it is done. */
+/* Records the events of a launch's attributes at the kernel's end: by then all its blocks have
+ * started and triggered their dependents. */
 static int record_launch_events(const cudaLaunchConfig_t *c) {
     int error = 0;
     for (unsigned i = 0; !error && i < c->numAttrs; i++) {
@@ -192,7 +192,7 @@ cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attrib
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache config) {
-    (void)config; /* a hint that devices since Volta do without */
+    (void)config; /* a hint that devices since Volta ignore */
     int error;
     return wb_return(wb_get_function(func, &error) ? 0 : error);
 }
@@ -280,7 +280,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
     return wb_forward(cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, func, threads, shared));
 }
 
-/* The most that leaves room for `blocks` blocks on a multiprocessor. */
+/* Returns the largest size with which `blocks` blocks fit on an SM. */
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *func, int blocks,
                                                       int threads) {
     int error;
@@ -307,8 +307,7 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *func,
     return wb_return(f ? 0 : error);
 }
 
-/* As if any SMs could hold the blocks of one cluster; on a device they share one of its parts
- * (GPC). */
+/* Assumes that a cluster's blocks may run on any SMs. On a GPU they share one GPC. */
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *func,
                                            const cudaLaunchConfig_t *c) {
     int error;

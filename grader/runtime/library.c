@@ -17,7 +17,7 @@ struct fatbin_header {
 };
 enum { WRAPPER_MAGIC = 0x466243b1, IMAGE_MAGIC = (int)0xba55ed50, ELF_MAGIC = 0x464c457f };
 
-/* The size of an image, which its own header tells; 0 = machine code. */
+/* Returns an image's size from its header; 0 = machine code. */
 static size_t image_size(const void *code) {
     const struct fatbin_header *h = code;
     if (h->magic == (uint32_t)ELF_MAGIC) return 0;

@@ -90,7 +90,7 @@ static const char *text_at(struct line_section s, uint64_t offset) {
     return r.failed ? "" : take_text(&r);
 }
 
-/* Reads a value that is a text or a number. False: a form that no line table has. */
+/* Reads a text or a number. Returns false for any other form. */
 static bool take_form(struct reader *r, const struct unit *u, uint64_t form, const char **text,
                       uint64_t *number) {
     switch (form) {

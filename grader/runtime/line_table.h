@@ -16,7 +16,7 @@ struct line_sections {
 struct line_position {
     char file[256]; /* relative to the compiler's folder, or absolute */
     unsigned line;
-    bool is_inlined; /* No line: the code is another's, inlined into a function of the program. */
+    bool is_inlined; /* No line: the code was inlined into a function of the program. */
 };
 
 /* Finds the line of an address (as in the file) of the function that begins at `function`, and

@@ -13,7 +13,7 @@ int wb_allocate(void **out, size_t bytes) {
     if (!out) return wb_refuse(cudaErrorInvalidValue, "pass the address of a pointer: &p");
     *out = NULL;
     int error;
-    if (!wb_device(&error) || !bytes) return error; /* zero bytes: success and a null pointer */
+    if (!wb_device(&error) || !bytes) return error; /* zero bytes succeed with a null pointer */
     error = wb_request(alloc, &((struct wb_req_alloc){bytes}), &p);
     if (!error) wb_range_add(p.address, bytes, WB_MEMORY_DEVICE, 0);
     *out = (void *)p.address;
@@ -46,7 +46,7 @@ cudaError_t cudaMalloc(void **out, size_t bytes) {
 cudaError_t cudaFree(void *p) {
     int error = p ? wb_check_unsafe_call() : 0;
     if (!error && p) wb_order_host_wait_all();
-    wb_activate_context(); /* also of nothing, as many programs begin */
+    wb_activate_context(); /* also for NULL, as many programs begin this way */
     return wb_return(error ? error : free_memory(p));
 }
 

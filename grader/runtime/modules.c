@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct wb_module {
-    void *handle; /* what the constructors pass around: &handle is the fat binary's handle */
+    void *handle; /* the constructors pass &handle as the fat binary's handle */
     struct wb_module *next;
     const uint8_t *fatbin;
     size_t size;
@@ -32,7 +32,7 @@ static struct wb_module *modules;
 static struct wb_function *functions;
 static struct device_variable *variables;
 
-/* The wrapper that nvcc passes, and the header of what it points to. */
+/* The wrapper that nvcc passes, and the header of its fat binary. */
 struct fatbin_header {
     uint32_t magic;
     uint16_t version, header_size;
@@ -179,7 +179,7 @@ static void map_managed_variables(struct wb_module *m) {
 
 void __cudaUnregisterFatBinary(void **handle);
 
-/* ---- what the program loads itself; images, and names, live as long as it does ---- */
+/* ---- images that the program loads; they and their names live until it ends ---- */
 
 struct wb_module *wb_module_new(const void *image, size_t size, int *error) {
     struct wb_module *m = calloc_or_abort(sizeof *m);
@@ -216,7 +216,7 @@ int wb_module_get_variable(struct wb_module *m, const char *name, uint64_t *addr
     return error;
 }
 
-/* ---- what nvcc's code calls; the prototypes are in its own headers for C++ only ---- */
+/* ---- functions that nvcc's code calls; its headers have prototypes for C++ only ---- */
 
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);
@@ -231,8 +231,8 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
 char __cudaInitModule(void **handle);
 cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *stub);
 
-/* Code that refers to other files (-rdc=true): one image, which the device links. What nvcc's own
- * linker made of it is machine code, and is left out. */
+/* Relocatable code (-rdc=true): one image, which the device links. The output of nvcc's linker is
+ * machine code and isn't used. */
 static void join_fatbins(struct wb_module *m, const struct fatbin_header *const *fatbins) {
     uint8_t *image = NULL;
     for (; *fatbins; fatbins++) {
@@ -264,7 +264,8 @@ void **__cudaRegisterFatBinary(void *wrapper) {
 void __cudaRegisterFatBinaryEnd(void **handle) {
     int error;
     if (!getenv(WB_ENV_WINDOW))
-        return; /* not grading; and who forks before the first real use has no device yet */
+        return; /* not while grading; a process that forks before its first device call has no
+                 * device yet */
     const struct wb_session *s = wb_session(&error);
     if (s && s->grading) load_module((struct wb_module *)handle);
 }
@@ -321,7 +322,7 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
     register_variable(handle, host, host, name);
 }
 
-/* The host is about to use a __managed__ variable. */
+/* Called before the host uses a __managed__ variable. */
 char __cudaInitModule(void **handle) {
     struct wb_module *m = (struct wb_module *)handle;
     int error = load_module(m);
@@ -336,7 +337,7 @@ char __cudaInitModule(void **handle) {
     return 1;
 }
 
-/* Runs in a static initialiser, long before the launch: whatever is wrong is said there. */
+/* Runs in a static initializer, long before the launch, which reports any error. */
 cudaError_t __cudaGetKernel(cudaKernel_t *out, const void *stub) {
     wb_lock();
     struct wb_function *f = functions;

@@ -8,8 +8,8 @@
 struct CUmemPoolHandle_st {
     uint64_t release_threshold, max_bytes; /* bytes; max 0 = no limit */
     uint64_t used_bytes, used_high;
-    int reuse_policy[3]; /* follow events, opportunistic, internal dependencies: not needed here,
-                     remembered */
+    int reuse_policy[3]; /* follow events, opportunistic, internal dependencies: stored, without
+                          * effect */
     bool is_destroyed;   /* destroyed, with allocations that live on */
 };
 static struct CUmemPoolHandle_st default_pool = {.reuse_policy = {1, 1, 1}};
@@ -90,7 +90,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr a, 
     return cudaSuccess;
 }
 
-/* What is reserved is what is used. */
+/* Reserved memory equals used memory. */
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr a, void *value) {
     if (!pool || !value) return wb_return(cudaErrorInvalidValue);
     bool is_high = a == cudaMemPoolAttrUsedMemHigh || a == cudaMemPoolAttrReservedMemHigh;
@@ -103,7 +103,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr a, 
     return cudaSuccess;
 }
 
-/* One device, which has access to what is its own; the host has none. */
+/* The one device has access to its memory; the host has none. */
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list,
                                  size_t n) {
     if (!pool || (n && !list)) return wb_return(cudaErrorInvalidValue);
@@ -122,7 +122,7 @@ cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t p
     return cudaSuccess;
 }
 
-/* Captured, it is a node of the graph; its address is known at once. */
+/* During a capture, it becomes a node of the graph, whose address is fixed now. */
 static int capture_allocation(struct wb_capture *capture, void **out, size_t bytes,
                               cudaStream_t s) {
     int error =

@@ -9,7 +9,7 @@
 static struct wb_range *ranges; /* sorted, they do not overlap */
 static size_t nranges, capacity;
 
-/* Index of the first range that begins behind an address. */
+/* Returns the index of the first range that begins after an address. */
 static size_t upper_bound(uint64_t address) {
     size_t low = 0, high = nranges;
     while (low < high) {
@@ -54,7 +54,7 @@ bool wb_range_find(const void *p, struct wb_range *out) {
     return found;
 }
 
-/* The last ranges that were freed, so that a message can say so. */
+/* The last freed ranges, for messages. */
 enum { MAX_FREED = 256 };
 static struct wb_range freed[MAX_FREED];
 static unsigned nfreed;

@@ -20,8 +20,8 @@ static struct page_range enclosing_pages(uint64_t start, uint64_t bytes) {
     return (struct page_range){first, end - first};
 }
 
-/* Puts other pages with the same bytes in place of some. Whoever writes meanwhile waits in the
- * fault handler. */
+/* Replaces pages by others with the same bytes. A thread that writes meanwhile waits in the fault
+ * handler. */
 static bool remap_pages(struct page_range p, void *copy, int flags, int fd, uint64_t offset) {
     if (mprotect((void *)p.start, p.bytes, PROT_READ)) return false;
     wb_set_moving_range(p.start, p.bytes);

@@ -22,10 +22,11 @@ typedef struct CUkern_st *cudaKernel_t;
 cudaError_t wb_return_from(int error, const char *call);
 /* Returns `error`, and keeps a sentence on what is wrong with the current call and what to do. */
 int wb_refuse(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool wb_has_refusal(void); /* The current call has such a sentence. */
-/* The next call to return was made there, although the call stack does not lead there. */
+bool wb_has_refusal(void); /* True if the current call has such a sentence. */
+/* Sets the calling instruction of the next call that returns, if the call stack does not lead
+ * there. */
 void wb_set_call_site(const void *return_address);
-/* Makes a call for the program, which called this function: failures have this function's name. */
+/* Executes a call for the program; failures are reported under this function's name. */
 #define wb_forward(call)                                \
     ({                                                  \
         const char *wb_outer = wb_begin_call(__func__); \
@@ -63,7 +64,7 @@ struct wb_function {
 
 /* ---- device code that the program loads itself (library.c) ---- */
 
-/* PTX text, or a fat binary, as nvcc and NVRTC write it. */
+/* The image is PTX text, or a fat binary, as nvcc and NVRTC write it. */
 int wb_library_load(struct wb_module **out, const void *code);
 int wb_library_load_file(struct wb_module **out, const char *path);
 int wb_library_unload(struct wb_module *m);
@@ -77,9 +78,10 @@ struct wb_function *wb_function_new(struct wb_module *m, const char *name, int *
 int wb_module_get_variable(struct wb_module *m, const char *name, uint64_t *address,
                            uint64_t *bytes);
 
-/* By host stub or by handle; looks the kernel up on the device at first use. NULL with `*error`. */
+/* Finds a kernel by host stub or handle, and looks it up on the device at first use. Returns NULL
+ * with `*error` on failure. */
 struct wb_function *wb_get_function(const void *stub_or_handle, int *error);
-/* The name of the variable whose host counterpart this is, or NULL. */
+/* Returns the name of the variable with this host counterpart, or NULL. */
 const char *wb_device_variable_name(const void *host);
 /* Address and size of a __device__ or __constant__ variable on the device. */
 int wb_get_symbol(const void *host, uint64_t *address, uint64_t *bytes);
@@ -103,33 +105,34 @@ struct wb_range {
     unsigned flags;                  /* of cudaHostAlloc and cudaHostRegister */
     uint64_t device_start;           /* registered: the device's address of `start`; 0 = none */
     struct CUmemPoolHandle_st *pool; /* that it is of, or NULL */
-    int advice[WB_ADVICE_COUNT];     /* of managed memory: places, -1 the host, -2 none */
+    int advice[WB_ADVICE_COUNT];     /* of managed memory: locations; -1 = the host, -2 = none */
 };
 bool wb_range_add(uint64_t start, uint64_t bytes, enum wb_memory_kind kind, unsigned flags);
 bool wb_range_find(const void *p, struct wb_range *out);
 bool wb_range_remove(uint64_t start);
 void wb_range_set_pool(const void *start, struct CUmemPoolHandle_st *pool);
-/* So many bytes of a pool were freed; between wb_lock and wb_unlock. */
+/* Records that bytes of a pool were freed. Call it between wb_lock and wb_unlock. */
 void wb_pool_account_free(struct CUmemPoolHandle_st *pool, uint64_t bytes);
 int wb_allocate(void **out, size_t bytes);
 void wb_range_set_device(uint64_t start, uint64_t device);
 void wb_range_set_advice(const void *p, enum wb_advice advice, int value);
-bool wb_range_overlaps(uint64_t start, uint64_t bytes); /* some range overlaps these bytes */
+bool wb_range_overlaps(uint64_t start, uint64_t bytes); /* true if some range overlaps these
+                                                         * bytes */
 bool wb_range_find_kind(enum wb_memory_kind kind, struct wb_range *out); /* any of that kind */
 /* Removes all ranges but variables, after the device has freed them. */
 void wb_range_clear(void);
 uint64_t wb_page_size(void); /* bytes of a page of this machine */
-/* These pages are being replaced: whoever writes there waits until it is (0, 0). */
+/* Marks pages as being replaced: a thread that writes there waits until the range is (0, 0). */
 void wb_set_moving_range(uint64_t start, uint64_t bytes);
 /* register.c: puts the device's address in place of registered memory's in a launch's parameters.
  */
 void wb_unregister_all(void);
 bool wb_needs_translation(void);
 bool wb_translate_pointers(uint8_t *params, uint32_t bytes);
-/* Whether `rows` rows of `width` bytes, `pitch` bytes apart, lie in one known range. */
+/* Returns true if `rows` rows of `width` bytes, `pitch` bytes apart, lie in one known range. */
 bool wb_range_contains(const void *p, size_t pitch, size_t width, size_t rows);
 
-/* A range that was freed, if nothing was allocated there since; the last 256 are known. */
+/* Returns a freed range, if nothing was allocated there since. The last 256 are known. */
 bool wb_range_find_freed(const void *p, struct wb_range *out);
 
 /* ---- sentences on wrong pointers (diagnosis.c) ---- */
@@ -139,31 +142,31 @@ const char *wb_describe_pointer(const void *p, char *out, size_t size);
 /* wb_refuse with the pointer's memory and advice on it; the same for a copy whose kind does not fit
  * its pointers. */
 int wb_refuse_pointer(int error, const void *p, const char *advice);
-/* The same for a copy that the device refused: what its two pointers lead to. */
+/* The same for a copy that the device refused, with the memory of both pointers. */
 int wb_refuse_copy(int error, const void *to, const void *from, size_t width, size_t rows);
 int wb_refuse_copy_kind(const void *to, const void *from, enum cudaMemcpyKind kind);
 
-/* In a variable of device code whose address was asked for: a real GPU has constants outside the
- * range of its memory. */
+/* True in a variable of device code whose address the program queried: a GPU has constants outside
+ * its memory range. */
 bool wb_is_device_variable(const void *p);
-bool wb_is_device(const void *p); /* an address of the device, shared memory included */
+bool wb_is_device(const void *p); /* true for device addresses, shared memory included */
 bool wb_is_managed(const void *p);
 bool wb_is_pinned(const void *p);
 static inline bool wb_is_shared(const void *p) { return wb_is_managed(p) || wb_is_pinned(p); }
 /* Memory that host and device share. */
 int wb_shared_alloc(void **out, size_t bytes, enum wb_memory_kind kind, unsigned flags);
-/* Lets the host touch what the device has there already, such as a variable. */
+/* Gives the host access to existing device data, such as a variable. */
 int wb_shared_map(uint64_t address, uint64_t bytes, enum wb_memory_kind kind, unsigned flags);
 int wb_shared_free(void *p);
 int wb_write(uint64_t to, uint64_t pitch, const void *from, size_t from_pitch, size_t width,
              size_t rows);
 int wb_read(void *to, size_t to_pitch, uint64_t from, uint64_t pitch, size_t width, size_t rows);
-/* Not `async`: what may change in the host's memory afterwards makes no difference. */
+/* If not `async`, later changes of the host's memory have no effect. */
 int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                 size_t rows, enum cudaMemcpyKind kind, bool async);
 int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width, size_t rows);
 
-/* ---- commands (command.c): what a stream executes, now or, captured, when its graph is launched
+/* ---- commands (command.c): a stream executes them now, or at its graph's launch if captured
  * ---- */
 
 enum wb_command_kind {
@@ -190,7 +193,7 @@ struct wb_command {
             cudaStream_t stream;
             bool cooperative;
             uint32_t cluster; /* as in the message */
-            uint8_t *params;  /* packed; the command's own only in a graph */
+            uint8_t *params;  /* packed; owned by the command only in a graph */
             uint32_t param_bytes;
         } launch;
         struct {
@@ -200,7 +203,7 @@ struct wb_command {
             enum cudaMemcpyKind kind;
             bool async;
             size_t depth, to_slice,
-                from_slice; /* so many times, so many bytes apart; depth 0 = once */
+                from_slice; /* number of repetitions and their distance in bytes; depth 0 = once */
         } copy;
         struct {
             void *to;
@@ -219,9 +222,9 @@ struct wb_command {
             bool auto_free; /* If it is still allocated, it is freed first. */
         } memory;
         struct {
-            uint64_t handle; /* of the device, which decides */
+            uint64_t handle; /* device address of the condition */
             unsigned type, body_count;
-            cudaGraph_t *bodies; /* size of them; the command's own */
+            cudaGraph_t *bodies; /* number of bodies; owned by the command */
         } conditional;
     };
 };
@@ -229,15 +232,15 @@ struct wb_command {
 int wb_run_command(const struct wb_command *c);
 /* Frees as cudaFreeAsync does. */
 int wb_free(void *p);
-/* Returns -1 if it is no memory of a graph; otherwise marks it as freed or returns the error. */
+/* Returns -1 if the memory is not a graph's; otherwise marks it as freed or returns the error. */
 int wb_graph_memory_free(void *p);
-/* Of a copy in three dimensions; it points to nothing of the parameters. */
+/* Makes the command of a three-dimensional copy. It keeps no pointer to the parameters. */
 int wb_make_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c);
-/* array.c: the same where an array takes part. */
+/* array.c: the same for copies with an array. */
 int wb_make_array_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c);
-/* Runs it, or adds it to the graph that the stream is captured into. Checks the stream. */
+/* Checks the stream, then runs the command or, during a capture, adds it to the graph. */
 int wb_issue_command(cudaStream_t s, const struct wb_command *c);
-/* Kernel parameters from pointers to each, into WB_PARAM_BYTES bytes. */
+/* Packs kernel parameters, given by pointers, into WB_PARAM_BYTES bytes. */
 int wb_pack_params(const struct wb_function *f, void *const *args, uint8_t *out);
 
 /* ---- graphs (graph.c) ---- */
@@ -249,16 +252,16 @@ int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t cons
 
 /* ---- streams (stream.c) ---- */
 
-/* The capture that a stream takes part in. */
+/* The capture of a stream. */
 enum { WB_CAPTURE_DEPS = 32 };
 struct wb_capture {
     cudaGraph_t graph;    /* NULL = not captured */
-    bool is_origin;       /* The capture began on this stream, not through an event. */
+    bool is_origin;       /* true if the capture began on this stream, not through an event */
     bool into_user_graph; /* into a graph that the program made */
     bool invalidated;     /* by a call that is not permitted during capture */
     enum cudaStreamCaptureMode mode;
     pthread_t thread;                      /* the thread that began the capture */
-    cudaGraphNode_t deps[WB_CAPTURE_DEPS]; /* what the next node depends on */
+    cudaGraphNode_t deps[WB_CAPTURE_DEPS]; /* the next node's dependencies */
     size_t ndeps;
 };
 /* NULL for the default streams, which cannot be captured. */
@@ -267,8 +270,8 @@ struct wb_capture *wb_stream_capture(cudaStream_t s);
 void wb_capture_end(cudaGraph_t g);
 void wb_event_record_now(cudaEvent_t e);
 void wb_event_wait_now(cudaEvent_t e);
-/* A call that must not be made while a stream is captured, or on a stream that implies one that is:
- * breaks the capture. */
+/* Called for operations that a capture forbids, on the stream or on one that implies it.
+ * Invalidates the capture. */
 int wb_check_unsafe_call(void);
 int wb_check_implicit_sync(cudaStream_t s);
 enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode mode);
@@ -278,7 +281,7 @@ int wb_check_stream(cudaStream_t s);
 /* ---- the order of commands (stream_order.c) ---- */
 
 struct wb_vector_clock {
-    uint32_t counts[WB_MAX_STREAMS]; /* commands, by a stream's lane */
+    uint32_t counts[WB_MAX_STREAMS]; /* number of commands, by stream slot */
 };
 /* A lane for a new stream. */
 unsigned wb_order_add_stream(bool nonblocking);
@@ -286,26 +289,26 @@ void wb_order_remove_stream(unsigned slot);
 unsigned wb_stream_slot(cudaStream_t s); /* not of a default stream */
 /* Call it before each command of a stream. */
 void wb_order_command(cudaStream_t s);
-/* The clock of the current command, itself included. */
+/* Returns the clock of the current command, itself included. */
 void wb_order_get_clock(struct wb_vector_clock *out);
-/* What the stream is given from now on comes after all that the clock stands for; the same of what
- * a graph does next. */
+/* Orders the stream's next commands after all commands of the clock; the same for a graph's next
+ * nodes. */
 void wb_order_stream_wait(cudaStream_t s, const struct wb_vector_clock *c);
 void wb_order_current_wait(const struct wb_vector_clock *c);
-/* The host knows it to be done: what a clock stands for; all of a stream; all. */
+/* Records that the host knows these commands to be done: a clock's; all of a stream's; all. */
 void wb_order_host_wait(const struct wb_vector_clock *c);
 void wb_order_host_wait_stream(cudaStream_t s);
 void wb_order_host_wait_all(void);
-/* From the next command on clocks are kept, though no stream was made. */
+/* Updates clocks from the next command on, even if no stream was created. */
 void wb_order_track(void);
-/* The order of a graph's nodes, if wb_order_is_reported: a call for each node before it runs, with
- * the indices of those it depends on, which ran before; and one behind it. */
+/* Reports the order of a graph's nodes, if wb_order_is_reported: one call before each node, with
+ * the indices of its dependencies, which ran earlier; and one after it. */
 struct wb_order_fork;
 bool wb_order_is_reported(void);
 struct wb_order_fork *wb_order_fork_begin(size_t nnodes); /* NULL: out of memory */
 void wb_order_fork_node(struct wb_order_fork *f, size_t i, const size_t *deps, size_t ndeps);
 void wb_order_fork_node_end(struct wb_order_fork *f, size_t i);
-/* What the graph's stream is given from now on comes after all nodes. Frees `f`. */
+/* Orders the stream's next commands after all nodes of the graph. Frees `f`. */
 void wb_order_fork_end(struct wb_order_fork *f, size_t nnodes);
 /* Returns the current command's stream slot and its number there. False if the order is unknown
  * because several threads issue commands. */
@@ -314,23 +317,23 @@ bool wb_order_last_command(unsigned *slot, uint32_t *stream_seq);
 /* ---- copies from and to pinned memory that the host has not waited for (inflight_copies.c) ----
  */
 
-/* Whether it is such a copy; after it was given. */
+/* True if the command is such a copy; called after it was issued. */
 bool wb_is_tracked_copy(const struct wb_command *c);
 void wb_inflight_track(const struct wb_command *c);
-/* What the host now knows to be done; that it may have waited for any. */
+/* Called when the host knows commands to be done; when it may have waited for any. */
 void wb_inflight_retire(const struct wb_vector_clock *host);
 void wb_inflight_clear(void);
 /* Called by the SIGSEGV handler; returns true if the instruction can be retried. */
 bool wb_inflight_handle_fault(uint64_t address);
 
-/* Prints what device printf has written. */
+/* Prints the output of device printf. */
 void wb_flush_output(void);
 /* Synchronizes; returns the sticky error if there is one. */
 int wb_sync(void);
-/* Like it, if launches are in flight. */
+/* The same, but only if launches are in flight. */
 int wb_sync_launches(void);
 void wb_mark_launch_pending(void);
-/* Something was sent for the stream. */
+/* Records that a message was sent for the stream. */
 void wb_stream_update_seq(cudaStream_t s);
 
 /* ---- device (device.c) ---- */

@@ -43,8 +43,8 @@ void wb_set_moving_range(uint64_t start, uint64_t bytes) {
     moving_bytes = bytes;
 }
 
-/* Pages were being replaced when this thread wrote there, or have been since its last fault: then
- * the write is tried again. */
+/* Returns true if the write is to be retried: its pages are being replaced, or were since this
+ * thread's last fault. */
 static bool retry_after_move(uint64_t address) {
     static _Thread_local unsigned last_move_count;
     bool any = last_move_count != move_count;
@@ -65,12 +65,12 @@ static void on_fault(int signal_number, siginfo_t *info, void *context) {
     else if (address >= base && address - base < span)
         write_message("host code dereferenced device address ", address,
                       ": copy the data with cudaMemcpy");
-    /* Back to whoever was there before, and let the instruction fault again. */
+    /* Restores the previous handler and lets the instruction fault again. */
     sigaction(signal_number, &previous_action, NULL);
 }
 
-/* Called once, when the device is known. Where address space is too tight for the reservation,
- * faults still come: nothing else is mapped there. */
+/* Called once, when the device is known. If the reservation fails, accesses still fault, because
+ * nothing else is mapped there. */
 void wb_reserve_addresses(const struct wb_session *s) {
     base = s->base;
     span = s->span;
@@ -86,8 +86,7 @@ void wb_reserve_addresses(const struct wb_session *s) {
 
 /* ---- allocations ---- */
 
-/* Allocations have pages of their own; a variable's first bytes may share one with another's last.
- */
+/* Allocations don't share pages; two variables may. */
 static bool protect(uint64_t address, uint64_t bytes, int protection) {
     uint64_t page = wb_page_size(), start = address & ~(page - 1),
              end = (address + bytes + page - 1) & ~(page - 1);
@@ -117,7 +116,7 @@ int wb_shared_alloc(void **out, size_t bytes, enum wb_memory_kind kind, unsigned
     return error;
 }
 
-/* The device is done with it first, as on a GPU. */
+/* First waits for the device, as on a GPU. */
 int wb_shared_free(void *p) {
     struct wb_range r;
     if (!wb_range_find(p, &r) || r.start != (uint64_t)p) return cudaErrorInvalidValue;

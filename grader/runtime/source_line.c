@@ -78,8 +78,8 @@ static void find_sections(const struct mapped_object *o, struct line_sections *o
 
 /* ---- frames ---- */
 
-/* Of an address: it lies in the object of that name, loaded so many bytes above its own addresses.
- */
+/* An address's object: its name, and the difference between its load address and the file's
+ * addresses. */
 static const char *object_at(uint64_t address, uint64_t *loaded_at) {
     Dl_info info;
     struct link_map *map;

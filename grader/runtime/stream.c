@@ -31,15 +31,15 @@ struct CUevent_st {
     struct CUevent_st *next;
     unsigned flags;
     bool recorded;
-    uint32_t event_id;            /* under which the server keeps its time */
+    uint32_t event_id;            /* the number under which the server keeps its time */
     uint32_t record_seq;          /* the message that records it */
-    struct wb_capture capture;    /* recorded during a capture: what it stands for */
+    struct wb_capture capture;    /* recorded during a capture: the nodes that it stands for */
     struct wb_vector_clock after; /* else: the commands */
 };
 
 static struct CUstream_st *streams;
 static struct CUevent_st *events,
-    *destroyed_events; /* dead: destroyed, with numbers to be taken again */
+    *destroyed_events; /* dead: destroyed; the numbers can be reused */
 static unsigned long long last_id =
     2; /* 1 and 2 are the legacy and the per-thread default stream */
 
@@ -73,7 +73,7 @@ void wb_capture_end(cudaGraph_t g) {
     wb_unlock();
 }
 
-/* ---- what must not be done meanwhile ---- */
+/* ---- calls that a capture forbids ---- */
 
 static _Thread_local enum cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
 enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode mode) {
@@ -82,8 +82,8 @@ enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode m
     return old;
 }
 
-/* Captures that forbid this thread unsafe calls: global ones of any thread, and its own but for
- * relaxed ones. */
+/* Returns true if a capture forbids this thread unsafe calls: a global one of any thread, or its
+ * own unless relaxed. */
 static bool forbids_unsafe_calls(const struct wb_capture *c) {
     bool same_thread = pthread_equal(c->thread, pthread_self());
     return c->is_origin && (c->mode == cudaStreamCaptureModeGlobal
@@ -163,7 +163,7 @@ static void backoff_sleep(unsigned attempt) {
     nanosleep(&(struct timespec){.tv_nsec = attempt < 8 ? 1000l << attempt : 200000}, NULL);
 }
 
-/* Waits for a message, not for what was sent after it: that may be waiting for the host. */
+/* Waits for a message, but not for later ones, which may wait for the host. */
 static int wait_seq(uint32_t seq) {
     if (seq == wb_last_seq()) return wb_sync();
     return wb_wait_done(seq, backoff_sleep) ? wb_sticky_error() : cudaErrorDevicesUnavailable;
@@ -237,7 +237,7 @@ cudaError_t cudaStreamQuery(cudaStream_t s) {
     return wb_return(error);
 }
 
-/* Waiting for an event of a capture draws the stream into it. */
+/* A wait for an event of a capture makes the stream join the capture. */
 static int join_capture(struct wb_capture *c, const struct wb_capture *at) {
     if (c->graph && c->graph != at->graph) return cudaErrorStreamCaptureMerge;
     c->graph = at->graph;
@@ -248,7 +248,7 @@ static int join_capture(struct wb_capture *c, const struct wb_capture *at) {
     return 0;
 }
 
-/* Who waits for the stream from now on waits for the event, too. */
+/* From now on, a wait for the stream includes the event. */
 static void order_after_event(cudaStream_t s, cudaEvent_t e) {
     wb_order_stream_wait(s, &e->after);
     if (!is_default(s) && e->recorded && (int32_t)(e->record_seq - s->last_seq) > 0)
@@ -293,7 +293,7 @@ cudaError_t cudaStreamGetDevice(cudaStream_t s, int *device) {
 }
 #endif
 
-/* Attributes are hints about caches, priorities, ways of waiting: kept, and given back. */
+/* Attributes are hints on caches, priorities and waiting: stored for queries only. */
 static struct wb_attribute *find_attribute(cudaStream_t s, cudaStreamAttrID id, int *error) {
     static struct wb_attribute default_attributes[WB_ATTRIBUTE_COUNT];
     static const cudaStreamAttrID ids[WB_ATTRIBUTE_COUNT] = {
@@ -345,7 +345,7 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t length, uns
     return wb_return(error ? error : wb_is_managed(p) && is_valid ? 0 : cudaErrorInvalidValue);
 }
 
-/* The work before them is done, so callbacks run at once, on the calling thread. */
+/* Earlier work is done, so callbacks run at once, on the calling thread. */
 cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback, void *data,
                                   unsigned flags) {
     (void)flags;
@@ -367,7 +367,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t function, void *data
 
 /* ---- events ---- */
 
-/* The lowest that no event has. Two may share one where there are more than the server keeps. */
+/* Returns the lowest unused number. If there are more events than the server keeps, two share
+ * one. */
 static uint32_t allocate_event_id(void) {
     static uint8_t *used_ids;
     static uint32_t lowest_free;

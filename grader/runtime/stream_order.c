@@ -16,14 +16,14 @@
 enum { SLOT_LEGACY, SLOT_PER_THREAD, SLOT_FIRST };
 
 static struct {
-    bool used, nonblocking; /* apart: does not wait for the legacy default stream */
+    bool used, nonblocking; /* non-blocking: does not wait for the legacy default stream */
     struct wb_vector_clock clock;
 } slots[WB_MAX_STREAMS] = {[SLOT_LEGACY] = {.used = true}, [SLOT_PER_THREAD] = {.used = true}};
 
 static struct wb_vector_clock host_clock, current_clock;
 static unsigned current_slot;
 static bool current_is_node;
-static bool reporting, tracking, multithreaded; /* counting: clocks are kept, but not told */
+static bool reporting, tracking, multithreaded; /* counting: clocks are updated, but not sent */
 static pthread_t owner_thread;
 
 static void clock_join(struct wb_vector_clock *to, const struct wb_vector_clock *from) {
@@ -48,14 +48,14 @@ unsigned wb_order_add_stream(bool nonblocking) {
     start_reporting();
     unsigned i = SLOT_FIRST;
     while (i < WB_MAX_STREAMS - 1 && slots[i].used)
-        i++; /* the last is shared by those that are too many */
+        i++; /* streams beyond the limit share the last one */
     slots[i].used = true;
     slots[i].nonblocking = nonblocking;
     wb_unlock();
     return i;
 }
 
-/* Its clock stays, for the next stream that has this place. */
+/* Its clock remains for the next stream in this slot. */
 void wb_order_remove_stream(unsigned slot) {
     wb_lock();
     if (slot < WB_MAX_STREAMS - 1) slots[slot].used = false;
@@ -76,8 +76,8 @@ static void report_order(void) {
     wb_post_tail(order, &q, clocks, sizeof clocks);
 }
 
-/* Where data come from the host's memory, a single stream is of interest, too: the host may wait
- * for it. */
+/* With copies from host memory, the order matters even for a single stream, because the host may
+ * wait for it. */
 void wb_order_command(cudaStream_t s) {
     bool should_report = reporting || wb_has_host_buffers();
     if (!should_report && !tracking) return;
@@ -128,7 +128,7 @@ void wb_order_host_wait(const struct wb_vector_clock *c) {
     wb_unlock();
 }
 
-/* Who waits for the legacy stream waits for what that would. */
+/* A wait for the legacy stream includes its own dependencies. */
 void wb_order_host_wait_stream(cudaStream_t s) {
     wb_lock();
     unsigned slot = stream_slot_of(s);
@@ -151,8 +151,8 @@ void wb_order_host_wait_all(void) {
 
 struct wb_order_fork {
     struct wb_vector_clock base; /* what all nodes come after */
-    unsigned home_slot; /* of the graph's stream, or of the node that the graph is part of */
-    bool taken[WB_MAX_STREAMS]; /* slots that the graph has besides */
+    unsigned home_slot; /* clock of the graph's stream, or of the node that contains the graph */
+    bool taken[WB_MAX_STREAMS]; /* further slots of the graph */
     struct wb_order_node {
         struct wb_vector_clock clock;
         unsigned slot;
@@ -172,7 +172,7 @@ struct wb_order_fork *wb_order_fork_begin(size_t nnodes) {
     return f;
 }
 
-/* Returns an unused slot, or the graph's own if there is none. The search goes on where the last
+/* Returns an unused slot, or the graph's own if there is none. The search continues where the last
  * one ended, so that graphs in flight share no slot. */
 static unsigned take_free_slot(struct wb_order_fork *f) {
     static unsigned cursor = WB_MAX_STREAMS - 2;

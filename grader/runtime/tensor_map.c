@@ -38,7 +38,7 @@ static bool is_valid(const struct tensor_map *m) {
     return true;
 }
 
-/* What the driver takes and this GPU does not simulate. */
+/* Formats that the driver accepts but this GPU does not simulate. */
 static const char *unsupported_feature(unsigned type, unsigned interleave, unsigned swizzle) {
     if (type >= TYPE_COUNT) return "cuTensorMapEncodeTiled of packed elements";
     if (interleave) return "cuTensorMapEncodeTiled of an interleaved layout";

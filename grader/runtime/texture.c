@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was asked for, by handle: the program may ask for it again. */
+/* The descriptors by handle, for queries. */
 struct texture_object {
     uint64_t handle; /* 0 = free */
     bool is_surface;
@@ -36,8 +36,8 @@ static int save_object(uint64_t handle, bool is_surface, const struct cudaResour
     return 0;
 }
 
-/* ---- from CUDA's description to ours: shapes as in enum SIM_TEX_…, which this side does not see
- * ---- */
+/* ---- conversion of CUDA's descriptors; shapes as in enum SIM_TEX_…, which the runtime can't
+ * include ---- */
 
 enum { SHAPE_BUFFER, SHAPE_1D, SHAPE_2D, SHAPE_3D, SHAPE_CUBE };
 

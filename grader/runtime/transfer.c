@@ -22,17 +22,17 @@ static void unpack_rows(uint8_t *to, size_t pitch, const uint8_t *from, size_t w
 
 static size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
 
-enum { MAX_INLINE_BYTES = 32 << 10 /* bytes that go along with it */ };
+enum { MAX_INLINE_BYTES = 32 << 10 /* bytes sent with the message */ };
 
-/* Few bytes to where they are known to fit need no answer. */
+/* A small copy whose target range is known needs no reply. */
 static bool write_inline(uint64_t address, const void *from, size_t bytes) {
     struct wb_req_write q = {.address = address, .pitch = bytes, .width = bytes, .rows = 1};
     return bytes <= MAX_INLINE_BYTES && wb_range_contains((void *)address, bytes, bytes, 1) &&
            !wb_post_tail(write, &q, from, bytes);
 }
 
-/* Large copies of one row go by parts of the window, so that one is filled or emptied here while
- * the other side works on another. A part fits caches. */
+/* Large copies of one row use the window in parts: one side fills or empties a part while the other
+ * works on another one. A part fits in caches. */
 enum { CHUNK_COUNT = 4, CHUNK_BYTES = 512 << 10 };
 
 static void backoff_yield(unsigned attempt) {
@@ -40,10 +40,10 @@ static void backoff_yield(unsigned attempt) {
     sched_yield();
 }
 
-/* Who has gone is told by the next message. */
+/* The next message reports a lost connection. */
 static void wait_seq_done(uint32_t seq) { wb_wait_done(seq, backoff_yield); }
 
-/* Between wb_lock and wb_unlock. Of bytes that are known to fit. */
+/* Called between wb_lock and wb_unlock, for a range that is known to fit. */
 static int stream_to_device(const struct wb_session *s, uint64_t to, const uint8_t *from,
                             size_t bytes) {
     uint32_t chunk_seq[CHUNK_COUNT] = {0};
@@ -98,8 +98,8 @@ static int stream_copy(const struct wb_session *s, bool to_device, uint64_t addr
                      : stream_to_host(s, host, address, bytes);
 }
 
-/* Pieces that fit the window: many rows, or a part of one. The server sees each as a message of its
- * own. Only a read writes to `host`. */
+/* Splits a copy into pieces that fit the window, many rows or part of one, each a separate message.
+ * Only a read writes to `host`. */
 static int transfer(bool to_device, uint64_t address, uint64_t pitch, uint8_t *host,
                     size_t host_pitch, size_t width, size_t rows) {
     int error;
@@ -158,8 +158,8 @@ static int copy_on_device(void *to, size_t to_pitch, const void *from, size_t fr
     return in_range && !wait ? wb_post(copy, &q) : wb_request(copy, &q, NULL);
 }
 
-/* Whether a pointer may stand where a copy's kind puts it; shared memory is at home on both sides.
- */
+/* Returns true if a pointer is valid for that side of a copy's kind. Shared memory is valid on both
+ * sides. */
 static bool is_valid_side(const void *p, bool expects_device) {
     return wb_is_shared(p) || wb_is_device(p) == expects_device;
 }
@@ -167,14 +167,13 @@ static bool is_valid_side(const void *p, bool expects_device) {
 static int copy_on_host(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                         size_t width, size_t rows) {
     int error = wb_sync_launches(); /* the device may write there */
-    wb_inflight_clear();            /* it is a command itself, ordered as others are */
+    wb_inflight_clear();            /* the device-side copy is itself an ordered command */
     for (size_t r = 0; !error && r < rows; r++)
         memmove((uint8_t *)to + r * to_pitch, (const uint8_t *)from + r * from_pitch, width);
     return error;
 }
 
-/* Memory of the host that the device sees as well: what is not waited for may change until it is
- * copied. */
+/* Memory that host and device share: without a wait, it may change until it is copied. */
 static bool is_host_visible(const void *p) { return wb_is_shared(p); }
 
 static int copy_memory(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -222,7 +221,7 @@ int wb_copy_any(void *to, size_t to_pitch, const void *from, size_t from_pitch, 
     return is_explained ? error : wb_refuse_copy(error, to, from, width, rows);
 }
 
-/* Wider elements go as a pattern, in pieces. */
+/* Fills with wider elements copy a pattern, in pieces. */
 static int fill_pattern(uint8_t *to, size_t pitch, uint32_t value, unsigned unit, size_t width,
                         size_t rows) {
     uint8_t pattern[16 << 10];

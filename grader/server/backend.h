@@ -77,7 +77,7 @@ struct backend_ops {
     bool (*free)(struct backend *, uint64_t address);
     bool (*find_allocation)(struct backend *, uint64_t address, uint64_t *start, uint64_t *bytes);
     uint64_t (*memory_used)(struct backend *);
-    /* False: the range does not lie in one allocation. */
+    /* Returns false if the range does not lie in one allocation. */
     bool (*write)(struct backend *, uint64_t to, const void *data, uint64_t bytes);
     bool (*read)(struct backend *, uint64_t from, void *data, uint64_t bytes);
     bool (*fill)(struct backend *, uint64_t to, uint8_t value, uint64_t bytes);
@@ -108,7 +108,8 @@ struct backend_ops {
      * limit. */
     void (*set_time_limit)(struct backend *, double seconds);
     void (*drain_output)(struct backend *, struct buf *out, struct buf *errors);
-    /* Bytes of device malloc's heap; false: too many. NULL where a device has its own. */
+    /* Sets the bytes of device malloc's heap. Returns false if there are too many. NULL if a device
+     * has its own heap. */
     bool (*set_heap_size)(struct backend *, uint64_t bytes);
 };
 

@@ -21,8 +21,8 @@ int gpu_check_error(struct backend_gpu *g, int error) {
 #include "grader/server/errors.def"
 #undef X
     };
-    /* The driver's numbers are the runtime's, since CUDA 10.1, but for a few that the runtime has
-     * no name for. */
+    /* Since CUDA 10.1 the driver's numbers equal the runtime's, except for a few that the runtime
+     * has no name for. */
     int mapped = WB_cudaErrorUnknown;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (codes[i] == error) mapped = error;
@@ -48,7 +48,7 @@ static void insert_block(struct backend_gpu *g, unsigned at, struct gpu_block bl
     g->nblocks++;
 }
 
-/* The first gap that fits: the same calls give the same addresses. */
+/* First fit, so that the same calls give the same addresses. */
 static uint64_t gpu_alloc(struct backend *b, uint64_t bytes, const char *name) {
     struct backend_gpu *g = gpu_of(b);
     (void)name;
@@ -65,7 +65,7 @@ static uint64_t gpu_alloc(struct backend *b, uint64_t bytes, const char *name) {
     return 0;
 }
 
-/* A place in the pool stands for it, so that the host sees addresses of one range. */
+/* Reserves a block of the pool for it, so that the host sees addresses of one range. */
 static uint64_t gpu_alloc_host(struct backend *b, uint64_t bytes, const char *name) {
     struct backend_gpu *g = gpu_of(b);
     unsigned n = g->nhost_buffers;
@@ -83,7 +83,7 @@ static uint64_t gpu_alloc_host(struct backend *b, uint64_t bytes, const char *na
     return address;
 }
 
-/* The pinned memory behind an address, or NULL. */
+/* Returns the pinned memory behind an address, or NULL. */
 static unsigned char *host_pointer_of(const struct backend_gpu *g, uint64_t address) {
     int i = find_block(g, address);
     return i >= 0 && g->blocks[i].host ? g->blocks[i].host + (address - g->blocks[i].start) : NULL;
@@ -131,9 +131,9 @@ static bool write_queued(struct backend_gpu *g, uint64_t to, const void *data, u
     return !gpu_check_error(g, g->d.cuMemcpyHtoDAsync_v2(to, at, bytes, gpu_stream(g)));
 }
 
-/* Waits for the data to arrive: from pageable memory, the driver returns once it has taken the
- * bytes, and our stream does not wait for the driver's own. A copy to constant memory that was
- * queued next had read what was there before. */
+/* Waits for the data to arrive. From pageable memory, the driver returns once it has staged the
+ * bytes, and our stream does not wait for the driver's own: a copy to constant memory that was
+ * queued next had read the old data. */
 bool gpu_upload(struct backend_gpu *g, uint64_t to, const void *data, uint64_t bytes) {
     return !gpu_check_error(g, g->d.cuMemcpyHtoD_v2(to, data, bytes)) &&
            !gpu_check_error(g, g->d.cuCtxSynchronize());
@@ -179,8 +179,8 @@ static bool gpu_copy(struct backend *b, uint64_t to, uint64_t from, uint64_t byt
 
 /* ---- waiting ---- */
 
-/* The driver writes device printf to the standard output while we wait; it belongs into the report.
- */
+/* Redirects device printf into the report; the driver writes it to standard output while we
+ * wait. */
 int gpu_wait(struct backend_gpu *g) {
     int fd = memfd_create("printf", MFD_CLOEXEC), saved = fd < 0 ? -1 : dup(1);
     fflush(stdout);
@@ -204,7 +204,7 @@ static void gpu_drain_output(struct backend *b, struct buf *out, struct buf *err
     buf_clear(&g->output);
 }
 
-/* A GPU keeps no book of what was written. */
+/* A GPU doesn't track initialized memory. */
 static bool gpu_mark_contents(struct backend *b, uint64_t address, uint64_t bytes, bool written) {
     (void)b, (void)address, (void)bytes, (void)written;
     return true;
@@ -212,14 +212,14 @@ static bool gpu_mark_contents(struct backend *b, uint64_t address, uint64_t byte
 
 static void gpu_set_time_limit(struct backend *b, double seconds) { (void)b, (void)seconds; }
 
-/* ---- the queue that is held back ---- */
+/* ---- the held queue ---- */
 
 /* Runs on a thread of the driver, ahead of everything queued behind it. */
 static void hold_queue(void *user) {
     struct backend_gpu *g = user;
     struct timespec deadline;
     clock_gettime(CLOCK_REALTIME, &deadline);
-    deadline.tv_sec += 30; /* whatever happens to the thread that was to open it */
+    deadline.tv_sec += 30; /* even if the thread that should release it fails */
     pthread_mutex_lock(&g->lock);
     while (!g->gate_open &&
            pthread_cond_timedwait(&g->gate_opened, &g->lock, &deadline) != ETIMEDOUT) {}
@@ -300,7 +300,7 @@ static void gpu_close(struct backend *b) {
         g->d.cuDevicePrimaryCtxRelease_v2(g->device);
         if (had_sticky_error)
             g->d.cuDevicePrimaryCtxReset_v2(
-                g->device); /* a fault spoils the context for whoever comes next */
+                g->device); /* a fault poisons the context for its next user */
     }
     if (g->d.library) driver_close(&g->d);
     pthread_mutex_destroy(&g->lock);
@@ -331,7 +331,7 @@ static int get_device_attribute(struct backend_gpu *g, int attribute_id) {
     return value;
 }
 
-/* The row of the table that is nearest, with what this device says of itself put over it. */
+/* Returns the table's nearest row, with the values that this device reports itself. */
 static void query_device(struct backend_gpu *g) {
     struct gpu_info *i = &g->info;
     g->d.cuDeviceGetName(i->name, sizeof i->name, g->device);

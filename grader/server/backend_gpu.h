@@ -29,7 +29,7 @@ struct backend *backend_gpu_open(const struct gpu_options *o, struct err *e);
 void backend_gpu_info(const struct backend *b, struct gpu_info *out);
 
 bool backend_gpu_flush_l2(struct backend *b);
-/* False with a reason: the queue cannot be held back. */
+/* Returns false with a reason if the queue cannot be held. */
 bool backend_gpu_begin_timed(struct backend *b, struct err *e);
 /* `error`: a cudaError_t of what was queued, or 0. */
 double backend_gpu_end_timed(struct backend *b, int *error);

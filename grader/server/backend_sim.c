@@ -16,14 +16,14 @@ struct backend_sim {
     struct sim *sim;
     struct sim_options options;
     bool timing_enabled;
-    bool cold_l2;            /* every launch finds the caches full of what it does not want */
+    bool cold_l2;            /* every launch starts with cold caches */
     double dram_bytes_moved; /* bytes between DRAM and L2, by launches since the reset */
     struct backend_ptxas ptxas;
     struct ptxas_batch *ptxas_batches;
     unsigned nptxas_batches;
 };
 
-/* ptxas at work on a module's texts, until somebody asks for a kernel of it. */
+/* ptxas running on a module's texts until one of its kernels is looked up. */
 struct ptxas_batch {
     void *module;
     struct ptxas_run *runs[MAX_FATBINS];
@@ -50,7 +50,7 @@ void backend_sim_set_ptxas(struct backend *b, const struct backend_ptxas *p) {
     ((struct backend_sim *)b)->ptxas = *p;
 }
 
-/* ---- what ptxas says of kernels ---- */
+/* ---- registers from ptxas ---- */
 
 static void start_ptxas_batch(struct backend_sim *s, void *module, const struct sim_ptx_text *texts,
                               unsigned n) {
@@ -65,7 +65,7 @@ static void start_ptxas_batch(struct backend_sim *s, void *module, const struct 
                                  s->ptxas.path, s->ptxas.cache);
 }
 
-/* `asked`: for its kernels; else it goes. */
+/* `asked`: a kernel is looked up; otherwise the module is unloaded. */
 static void finish_ptxas_batch(struct backend_sim *s, const void *module, bool apply) {
     for (unsigned i = 0; i < s->nptxas_batches; i++) {
         struct ptxas_batch *p = &s->ptxas_batches[i];
@@ -95,8 +95,7 @@ static void sim_backend_reset(struct backend *b) {
 }
 static void sim_backend_free_all(struct backend *b) { sim_free_all(backend_sim(b)); }
 
-/* PTX itself, as a program may load it that made it at run time: what begins a fat binary is no
- * text. */
+/* PTX text that a program generated at run time; a fat binary does not begin with text. */
 static bool is_text(const void *image, size_t size) {
     const unsigned char *p = image;
     size_t n = size < 64 ? strnlen(image, size) : 64;
@@ -239,7 +238,7 @@ static struct sim_launch to_sim_launch(const struct backend_launch *l) {
     return s;
 }
 
-/* The simulator names errors, so as not to know the protocol. */
+/* The simulator names errors, because it may not depend on the protocol. */
 static int error_by_name(const char *name) {
     static const struct {
         const char *name;
@@ -276,7 +275,7 @@ static void sim_backend_launch(struct backend *b, const struct backend_launch *l
     double warps = ((double)s.block[0] * s.block[1] * s.block[2] + 31) / 32 * s.grid[0] *
                    s.grid[1] * s.grid[2];
     struct backend_sim *bs = (struct backend_sim *)b;
-    /* A launch behind another finds in L2 what that one left there. */
+    /* L2 keeps the previous launch's data. */
     struct time_options o = {.full_grid = warps <= (double)sample || !sample,
                              .prior_dram_bytes = bs->cold_l2 ? 0 : bs->dram_bytes_moved};
     if (timing) timing = time_launch(backend_sim(b), &s, &o, &out->sim, &out->estimate);

@@ -24,8 +24,8 @@ int server_shared_memory(const char *name, uint64_t bytes, struct err *e) {
     return -1;
 }
 
-/* The file of a program's window goes on with the memory that host and device share, if there can
- * be any. */
+/* In the file of a program's window, the memory that host and device share follows the window, if
+ * there is any. */
 static bool open_window(struct server *s, struct err *e) {
     uint64_t bytes = SERVER_WINDOW_FILE_BYTES(s->options.window_bytes);
     bool has_shared = !s->options.grading && !s->options.window_fd && s->backend->ops->map_shared;
@@ -44,7 +44,7 @@ static bool open_window(struct server *s, struct err *e) {
     return true;
 }
 
-/* To a client that came by itself: the window. */
+/* Sends the window to a client that connected by itself. */
 static bool send_window(struct server *s, struct err *e) {
     union {
         struct cmsghdr header;
@@ -90,7 +90,7 @@ static int poll_timeout_ms(double deadline) {
     return remaining <= 0 ? 0 : remaining > 1e6 ? -1 : (int)(remaining * 1e3) + 1;
 }
 
-/* SERVER_CALL stands for "a frame is here". */
+/* SERVER_CALL means that a frame has arrived. */
 enum server_end_reason server_channel_receive(struct server *s, void *frame, size_t *size,
                                               double deadline, int watch) {
     for (;;) {
@@ -108,7 +108,7 @@ enum server_end_reason server_channel_receive(struct server *s, void *frame, siz
     }
 }
 
-/* A client that never reads its answers fills the socket; it has a second to make room. */
+/* A client that never reads its replies fills the socket; it has one second to read. */
 bool server_channel_send(struct server *s, const void *frame, size_t size) {
     double send_deadline = server_now() + 1;
     if (s->deadline && s->deadline < send_deadline) send_deadline = s->deadline;

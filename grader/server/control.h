@@ -30,13 +30,13 @@ enum {
 };
 
 enum control_op {
-    CONTROL_OPEN,       /* with a memory file of struct control_kernel, if there are any */
-    CONTROL_WAIT_READY, /* serve the host process until it has loaded the object */
-    CONTROL_BUFFERS,    /* with the case's memory file */
-    CONTROL_RECORD,     /* have the host process call the entry */
-    CONTROL_REPLAY,     /* run what was recorded on what lies in the memory file; outputs come back
-                           there */
-    CONTROL_TIMED_REPLAY, /* GPU: the same between two events, outputs left where they are */
+    CONTROL_OPEN,         /* with a memory file of struct control_kernel, if there are any */
+    CONTROL_WAIT_READY,   /* serve the host process until it has loaded the object */
+    CONTROL_BUFFERS,      /* with the case's memory file */
+    CONTROL_RECORD,       /* have the host process call the entry */
+    CONTROL_REPLAY,       /* run the recording on the memory file's inputs; outputs are written
+                           * back there */
+    CONTROL_TIMED_REPLAY, /* GPU: the same between two events; outputs stay on the device */
     CONTROL_ROOFLINE,     /* GPU: measure the ceilings */
     CONTROL_OP_COUNT
 };
@@ -92,7 +92,7 @@ struct control_replay {
 
 struct control_request {
     uint32_t version, op, serial, pad;
-    double time_limit_seconds; /* the step may take, on the device process's clock */
+    double time_limit_seconds; /* seconds that the step may take, on the device process's clock */
     union {
         struct control_open open;
         struct control_buffers buffers;
@@ -119,7 +119,7 @@ struct control_reply {
     struct server_transfers transfers;         /* RECORD */
     double seconds;                            /* REPLAY, TIMED_REPLAY */
     double bytes_per_second, flops_per_second; /* ROOFLINE */
-    char compiled_by[64];                      /* GPU: who made the machine code */
+    char compiled_by[64];                      /* GPU: the compiler of the machine code */
     char leak_text[256];                       /* RECORD: what the entry did not free */
     uint32_t log_bytes, stats_bytes;           /* REPLAY: sizes in the result area */
 };

@@ -56,7 +56,7 @@ enum {
     DRIVER_OUT_OF_MEMORY = 2,
 };
 
-/* ---- NVML: clocks, throttling, who else uses the GPU ---- */
+/* ---- NVML: clocks, throttling, other users of the GPU ---- */
 
 struct gpu_state {
     bool valid;

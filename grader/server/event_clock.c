@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of commands that the host waits for never, so many are timed together. */
+/* The number of commands to time together if the host never waits. */
 enum { MAX_COMMANDS = 8192, NO_EVENT = UINT32_MAX };
 
 struct event_clock {
@@ -21,10 +21,10 @@ struct event_clock {
     unsigned ncommands, capacity, event_capacity;
     struct arena clock_arena;
     struct timeline_command next_command; /* of what comes next */
-    bool has_order, times_valid; /* the order is known; those in the list have their times */
+    bool has_order, times_valid; /* the order is known; the list's commands have their times */
     uint32_t last_number[TIMELINE_MAX_STREAMS];
-    uint64_t bus_next_address; /* where the last command stopped, if it goes over the bus: large
-                         copies come in pieces */
+    uint64_t bus_next_address; /* end of the last copy over the bus, because large copies arrive
+                                * in pieces */
     double start_seconds;      /* when the list began */
     double *event_seconds;     /* WB_MAX_EVENTS */
 };
@@ -48,7 +48,7 @@ static void flush_timeline(struct server *s, struct event_clock *k) {
     memset(k->last_number, 0, sizeof k->last_number);
     k->has_order = false;
     k->next_command =
-        (struct timeline_command){.after = NULL}; /* the next command's comes with it */
+        (struct timeline_command){.after = NULL}; /* the next command brings its own */
     arena_free(&k->clock_arena);
 }
 
@@ -73,7 +73,7 @@ static struct timeline_command *append_command(struct server *s, struct event_cl
     return c;
 }
 
-/* The host has waited for all that is in the list. */
+/* Called when the host has waited for all commands of the list. */
 static bool host_waited_for_all(const struct event_clock *k, const uint32_t *done) {
     for (unsigned i = 0; i < TIMELINE_MAX_STREAMS; i++)
         if (k->last_number[i] > done[i]) return false;
@@ -132,7 +132,7 @@ void server_clock_bus_copy(struct server *s, bool to_device, bool pinned, uint64
     k->bus_next_address = address + bytes;
 }
 
-/* Without streams the host waits for all when it waits. */
+/* Without streams, a wait covers all commands. */
 void server_clock_sync(struct server *s) {
     struct event_clock *k = clock_of(s);
     if (k && !k->next_command.after) flush_timeline(s, k);

@@ -16,8 +16,8 @@ struct gpu_block { /* an allocation in the pool */
 struct gpu_streams {
     void *stream[SIM_MAX_STREAMS],
         *active[SIM_MAX_STREAMS]; /* begun: that have commands in this round; NULL = none yet */
-    uint32_t waited_clock[SIM_MAX_STREAMS][SIM_MAX_STREAMS]; /* up to which command of another
-                                                                stream each has waited */
+    uint32_t waited_clock[SIM_MAX_STREAMS][SIM_MAX_STREAMS]; /* the last command of another
+                                                              * stream that each has waited for */
     uint32_t host_clock[SIM_MAX_STREAMS];                    /* the same for the host */
     struct gpu_event {
         uint32_t stream, number;
@@ -65,7 +65,7 @@ struct backend_gpu {
     struct gpu_module *modules;
     int sticky_error; /* the context's error; nothing works any more */
     struct buf output;
-    /* A queue that is held back: */
+    /* The held queue: */
     bool queue_held;
     pthread_mutex_t lock;
     pthread_cond_t gate_opened;
@@ -74,10 +74,10 @@ struct backend_gpu {
     struct {
         unsigned char *data;
         uint64_t capacity;
-    } host_buffers[32]; /* pinned memory for buffers, in the order in which they are asked for,
-                    again after each reset */
+    } host_buffers[32]; /* pinned memory for buffers, in the order of their allocation after each
+                         * reset */
     unsigned nhost_buffers;
-    unsigned char *staging; /* what is copied to the device while the queue is held */
+    unsigned char *staging; /* data copied to the device while the queue is held */
     size_t staging_used;
 };
 enum { STAGING_BYTES = 32 << 20 };
@@ -91,13 +91,13 @@ int gpu_wait(struct backend_gpu *g);
 /* Releases the held queue. */
 void gpu_release_queue(struct backend_gpu *g);
 
-/* gpu_streams.c: where the next command goes; of a round that is queued, in streams as they were
- * recorded, else the one stream. */
+/* gpu_streams.c: returns the next command's stream: in a timed replay the recorded one, otherwise
+ * the one stream. */
 void *gpu_stream(struct backend_gpu *g);
 void gpu_set_stream_clock(struct backend *b, const struct sim_stream_clock *o);
 void gpu_streams_begin(struct backend_gpu *g);
-int gpu_streams_join(
-    struct backend_gpu *g); /* the one stream waits for all others; returns the driver's error */
+int gpu_streams_join(struct backend_gpu *g); /* makes the one stream wait for all others; returns
+                                              * the driver's error */
 void gpu_streams_close(struct backend_gpu *g);
 
 /* gpu_module.c */

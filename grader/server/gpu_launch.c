@@ -10,7 +10,7 @@ enum {
     DEFAULT_SHARED_BYTES = 48 << 10
 }; /* bytes of shared memory that a kernel may have without an attribute */
 
-/* Dynamic shared memory beyond 48 KiB has to be allowed for each kernel. */
+/* Each kernel needs an attribute for dynamic shared memory above 48 KiB. */
 static int opt_in_shared(struct backend_gpu *g, struct gpu_kernel *k, unsigned dynamic) {
     if (dynamic <= k->dynamic_shared || k->info.static_shared + dynamic <= DEFAULT_SHARED_BYTES)
         return 0;

@@ -11,8 +11,7 @@ static struct backend_gpu *gpu_of(const struct backend *b) { return (struct back
 
 /* ---- compiling ---- */
 
-/* Machine code that the toolkit's ptxas made for this very GPU where the image holds it; else the
- * driver compiles. */
+/* Uses the image's machine code for this GPU, if any; otherwise the driver compiles the PTX. */
 static int load_image(struct backend_gpu *g, struct gpu_module *m, const char *machine,
                       const char *ptx, struct err *e) {
     char log[2048] = "";
@@ -29,7 +28,7 @@ static int load_image(struct backend_gpu *g, struct gpu_module *m, const char *m
     return error;
 }
 
-/* ---- what the PTX says ---- */
+/* ---- kernels and variables from the PTX ---- */
 
 static const struct ptx_func *function_of(const struct gpu_module *m, const char *name) {
     const struct ptx_func *f = ptx_module_func(m->ptx, name);
@@ -94,7 +93,7 @@ bool gpu_find_symbol(struct backend *b, void *module, const char *name, uint64_t
     return true;
 }
 
-/* Where the variables lie and what they hold now, which is what a reset brings back. */
+/* Records the variables' addresses and initial values, which a reset restores. */
 static void save_variables(struct backend_gpu *g, struct gpu_module *m) {
     m->variables = xcalloc(m->ptx->nvars + 1, sizeof *m->variables);
     for (unsigned i = 0; i < m->ptx->nvars; i++) {
@@ -138,15 +137,14 @@ int gpu_load(struct backend *b, const void *image, size_t size, void **module, s
     struct backend_gpu *g = gpu_of(b);
     struct gpu_module *m = xcalloc(1, sizeof *m);
     size_t n = 0;
-    bool is_ptx =
-        size > 9 && !memcmp(image, ".version ", 9); /* PTX as it stands: our own kernels */
+    bool is_ptx = size > 9 && !memcmp(image, ".version ", 9); /* plain PTX: our own kernels */
     const char *ptx = is_ptx ? image
                              : ptx_from_fatbin(&m->arena, image, size,
                                                g->info.cc_major * 10 + g->info.cc_minor, &n, e);
     if (is_ptx) n = size;
     int error = ptx ? 0 : WB_cudaErrorNoKernelImageForDevice;
-    char *text = ptx ? arena_strndup(&m->arena, ptx, n)
-                     : NULL; /* ends with a zero, as the driver wants it */
+    char *text =
+        ptx ? arena_strndup(&m->arena, ptx, n) : NULL; /* zero-terminated, as the driver requires */
     if (!error && !(m->ptx = ptx_parse(&m->arena, text, n, e))) error = WB_cudaErrorInvalidPtx;
     size_t bytes;
     const char *machine =

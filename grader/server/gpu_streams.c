@@ -23,7 +23,8 @@ void gpu_streams_begin(struct backend_gpu *g) {
     s->has_waiter = false;
 }
 
-/* An event at the end of a stream, kept under a number; NULL with the driver's error. */
+/* Records an event at the end of a stream under a number. Returns NULL with the driver's error on
+ * failure. */
 static void *record_event(struct backend_gpu *g, uint32_t stream, uint32_t number, int *error) {
     struct gpu_streams *s = &g->streams;
     GROW(s->events, s->nevents + 1, s->capacity, 32);
@@ -45,7 +46,7 @@ static void *find_event(const struct gpu_streams *s, uint32_t stream, uint32_t n
     return NULL;
 }
 
-/* Behind what the command at hand has queued. */
+/* After the work that the current command has queued. */
 static int finish_command(struct backend_gpu *g) {
     struct gpu_streams *s = &g->streams;
     int error = 0;
@@ -54,7 +55,7 @@ static int finish_command(struct backend_gpu *g) {
     return error;
 }
 
-/* What the host had waited for when it gave a command. */
+/* Waits for the commands that the host had waited for when it issued this one. */
 static int wait_on_host(struct backend_gpu *g, const uint32_t done[SIM_MAX_STREAMS]) {
     struct gpu_streams *s = &g->streams;
     int error = 0;
@@ -93,7 +94,7 @@ static int wait_on_streams(struct backend_gpu *g, const struct sim_stream_clock 
     return error;
 }
 
-/* Of commands that nobody knows the order of, the rest goes into the one stream, behind all. */
+/* Once the order is unknown, all further commands go to the one stream, after all others. */
 void gpu_set_stream_clock(struct backend *b, const struct sim_stream_clock *o) {
     struct backend_gpu *g = (struct backend_gpu *)b;
     if (!g->queue_held || g->sticky_error) return;

@@ -30,7 +30,7 @@ struct live_allocation {
     unsigned number;         /* ordinal of its cudaMalloc */
 };
 
-/* A launch that was answered and has not run yet. */
+/* A launch that was acknowledged but has not run yet. */
 struct pending_launch {
     const struct server_kernel *kernel; /* NULL = none */
     struct backend_launch launch;
@@ -73,13 +73,13 @@ struct server {
     unsigned nlive_allocations, live_slots;   /* places: a power of two */
     uint64_t graph_mailbox; /* mailbox of graphs that kernels launch; 0 = none yet */
     struct pending_launch pending;
-    int deferred_error;        /* the first error of messages that were not answered */
-    uint64_t *event_ns;        /* WB_MAX_EVENTS of them, or NULL: while grading */
-    struct event_clock *clock; /* else: event_clock.c; NULL before the first event */
+    int deferred_error;        /* the first error of messages without a reply */
+    uint64_t *event_ns;        /* WB_MAX_EVENTS of them while grading, otherwise NULL */
+    struct event_clock *clock; /* otherwise event_clock.c's; NULL before the first event */
     bool limit_exceeded;
-    struct buf device_stdout,
-        device_stderr;     /* of device code (printf; failed assertions), not yet asked for */
-    bool version_mismatch; /* its last message was the hello of another version */
+    struct buf device_stdout, device_stderr; /* output of device code (printf, failed assertions)
+                                              * that was not requested yet */
+    bool version_mismatch;                   /* its last message was a hello of another version */
 
     bool has_stream_order; /* The order of commands is known; memory.c checks their accesses. */
 
@@ -124,9 +124,9 @@ void server_context_clear(struct server *s, bool keep_variables);
 void server_clock_set_order(struct server *s, const struct wb_req_order *q,
                             struct message_tail tail);
 void server_clock_launch(struct server *s, const struct server_launch *l);
-/* A copy within the device, a fill: as many launches' overhead, and bytes that DRAM moves. */
+/* A copy within the device, or a fill: its overhead in launches, and its DRAM bytes. */
 void server_clock_device_op(struct server *s, double launches, double bytes);
-/* A copy from the host, or to it, or a piece of one; `address`: on the device. */
+/* A copy from or to the host, or a piece of one; `address` is on the device. */
 void server_clock_bus_copy(struct server *s, bool to_device, bool pinned, uint64_t address,
                            uint64_t bytes);
 void server_clock_sync(struct server *s);
@@ -149,18 +149,18 @@ struct recording {
     size_t ncommands, capacity;
     struct buf bytes;
     unsigned launches;
-    bool has_several_streams; /* else its commands run in their order */
+    bool has_several_streams; /* otherwise its commands run in order */
 };
 
-/* recording_schedule.c: bytes over the bus, one after another: of those that wait for each other,
- * and of those that go the same way. */
+/* recording_schedule.c: the bytes of the longest chain of bus copies that depend on each other or
+ * share a direction. */
 double recording_bus_critical_path(const struct server *s, const struct recording *r);
 
-/* Over the bus, from the exercise's memory of the host or to it; or within the device. */
+/* Over the bus, from or to the exercise's host memory; or within the device. */
 enum copy_direction { COPY_DEVICE_TO_DEVICE, COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST };
 enum copy_direction server_copy_direction(const struct server *s, const struct wb_req_copy *q);
 
-/* memory.c: what a live message and a replayed one have in common. `data` is private memory. */
+/* memory.c: executes a live or replayed message. `data` is private memory. */
 int server_exec_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address);
 int server_exec_free(struct server *s, const struct wb_req_free *q);
 int server_exec_write(struct server *s, const struct wb_req_write *q, const uint8_t *data);
@@ -178,6 +178,6 @@ int server_exec_launch(struct server *s, const struct wb_req_launch *q, struct m
                        bool is_replay);
 void server_run_pending(struct server *s);
 
-/* record.c: appends a message that was carried out; `result` is the address that it gave. */
+/* record.c: appends an executed message; `result` is the address that it returned. */
 void recording_append(struct server *s, enum wb_op op, const void *request, size_t size,
                       struct message_tail tail, uint64_t result);

@@ -20,8 +20,7 @@ static void truncate_output(struct buf *b) {
     b->data[MAX_OUTPUT_BYTES] = 0;
 }
 
-/* A client that never asks for its output loses what comes after the first MAX_OUTPUT_BYTES bytes.
- */
+/* If a client never requests its output, all after the first MAX_OUTPUT_BYTES bytes is lost. */
 static void drain_output(struct server *s) {
     s->backend->ops->drain_output(s->backend, &s->device_stdout, &s->device_stderr);
     truncate_output(&s->device_stdout);
@@ -42,7 +41,7 @@ static void execute_launch(struct server *s, const struct server_kernel *k,
     sim_result_free(&result.sim);
 }
 
-/* All blocks are on the device at once, or they could not wait for each other. */
+/* All blocks must be resident at the same time, or they could not wait for each other. */
 static int check_cooperative(struct server *s, const struct server_kernel *k,
                              const struct backend_launch *l) {
     unsigned threads = l->block[0] * l->block[1] * l->block[2];
@@ -105,8 +104,7 @@ int server_exec_launch(struct server *s, const struct wb_req_launch *q, struct m
                     WB_CLUSTER_DIM(q->cluster, 2)},
         .large_clusters = q->cluster & WB_CLUSTER_LARGE,
     };
-    /* Once recorded, it was allowed: what the client asked of the kernel since then is of no
-     * account. */
+    /* The launch was valid when recorded; later attributes of the kernel don't matter. */
     int error = is_replay ? 0 : check_launch(s, k, q, &l);
     if (error) return error;
     if (is_replay) execute_launch(s, k, &l), s->launches++;

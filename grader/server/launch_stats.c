@@ -16,7 +16,7 @@ static size_t hash_location(const char *file, uint32_t line) {
     return (size_t)(h ^ h >> 32);
 }
 
-/* Where the line is in `slots`, or the empty slot where it belongs. */
+/* Returns the line's slot in `slots`, or the empty slot for it. */
 static uint32_t *find_slot(struct launch_stats *t, const char *file, uint32_t line) {
     size_t mask = 2ul * t->capacity - 1;
     for (size_t i = hash_location(file, line) & mask;; i = (i + 1) & mask) {
@@ -129,8 +129,8 @@ static void add_access(struct launch_stats *t, const struct sim_access *a, const
 
 /* ---- time ---- */
 
-/* Of a launch behind another one, so much of the overhead is over before that one ends: on an H100
- * an empty kernel takes 3.0 us, each further one 2.15. */
+/* The share of a launch's overhead that overlaps with the previous launch: on an H100 an empty
+ * kernel takes 3.0 us, each further one 2.15. */
 static const double launch_overlap = 0.28;
 
 double launch_stats_device_share(const struct gpu_device *d, const struct server_launch *l,
@@ -213,7 +213,7 @@ void launch_stats_add_transfers(struct launch_stats *t, const struct gpu_device 
     double launches =
         (double)m->copies * (1 - launch_overlap) + (double)m->fills * server_fill_launch_fraction;
     if (launches > 0 && !t->launches)
-        launches += launch_overlap; /* the first has nothing before it */
+        launches += launch_overlap; /* the first launch has no predecessor */
     double overhead_seconds = launches * d->launch_seconds;
     double seconds = overhead_seconds +
                      SECTOR *

@@ -26,7 +26,7 @@ struct launch_stats_line {
 /* The launches of one kernel. The last entry holds all further kernels if there are too many. */
 struct launch_stats_kernel {
     char name[64];
-    /* What limits the blocks per SM. It and the fields up to occupancy are the first launch's. */
+    /* The limit of blocks per SM. This and the fields up to occupancy are the first launch's. */
     char occupancy_limit[24];
     uint32_t launches, grid[3], block[3], registers, spill_bytes, shared_bytes;
     double occupancy;
@@ -50,7 +50,7 @@ struct launch_stats {
     bool scheduled; /* the seconds are those of a schedule, in which commands overlap
                        (launch_stats_apply_schedule) */
     double bus_in_seconds, bus_out_seconds,
-        kernel_seconds; /* of it, seconds in which copies go each way, and kernels run */
+        kernel_seconds; /* of it, seconds with copies in each direction, and with kernels */
     struct server_launch_time
         *launch_times; /* of each launch, until launch_stats_apply_schedule; not sent */
     unsigned nlaunch_times, time_capacity;
@@ -83,26 +83,26 @@ void launch_stats_format_bound(const struct launch_stats_kernel *k, char *out, s
 
 void launch_stats_add_launch(struct launch_stats *t, const struct gpu_device *d,
                              const struct server_launch *l);
-/* What a launch takes of the device: of the places for blocks, or, where `e` says so, of what the
- * SMs share; at most 1. */
+/* Returns the fraction of the device that a launch occupies: of its block slots or, if `e` says so,
+ * of the SMs' shared resources; at most 1. */
 double launch_stats_device_share(const struct gpu_device *d, const struct server_launch *l,
                                  const struct time_estimate *e);
 void launch_stats_add_report(struct launch_stats *t,
                              const struct sim_report *r); /* found when no launch ran */
-/* Copies and fills, after the launches: counted; each copy is charged a start, as a launch behind
- * another one, each fill a part of that, and those within device memory their sectors at the DRAM's
- * rate. */
+/* Adds copies and fills, after the launches. Each copy costs the overhead of a launch that follows
+ * another one, each fill a part of that; those within device memory also cost their sectors at the
+ * DRAM's rate. */
 void launch_stats_add_transfers(struct launch_stats *t, const struct gpu_device *d,
                                 const struct server_transfers *m);
-/* In place of the sum of the launches' times, how long they and all other commands take together,
- * where the recording has several streams or copies over the bus; else nothing. */
+/* If the recording has several streams or copies over the bus, replaces the sum of the launches'
+ * times by the duration of the schedule of all commands. */
 void launch_stats_apply_schedule(struct launch_stats *t, const struct server *s,
                                  const struct recording *r);
 void launch_stats_sort(struct launch_stats *t); /* by file, then line */
 void launch_stats_free(struct launch_stats *t);
 
-/* As bytes, from one process to another (launch_stats_wire.c): `box` has room for
- * launch_stats_wire_bytes(); returns the bytes written. */
+/* Packs the statistics for another process (launch_stats_wire.c). `box` has room for
+ * launch_stats_wire_bytes(). Returns the bytes written. */
 size_t launch_stats_wire_bytes(void);
 size_t launch_stats_pack(const struct launch_stats *t, void *buffer);
 /* Returns false, with nothing to free, if the bytes are malformed. */

@@ -92,7 +92,7 @@ size_t launch_stats_pack(const struct launch_stats *t, void *buffer) {
 
 static bool is_text(const char *s, size_t size) { return memchr(s, 0, size); }
 
-/* What is printed as it stands. */
+/* Texts that are printed unchanged. */
 static void copy_printable(char *to, const char *from, size_t size) {
     for (size_t i = 0; i < size; i++)
         to[i] = (unsigned char)from[i] < ' ' && from[i] ? '?' : from[i] == 0x7f ? '?' : from[i];

@@ -42,7 +42,7 @@ static const struct problem_buffer *problem_buffer_at(const struct server *s, ui
     return NULL;
 }
 
-/* The exercise's buffer in the host's memory that holds the address. */
+/* Returns the exercise's host-memory buffer that holds the address. */
 static const struct problem_buffer *host_buffer_at(const struct server *s, uint64_t address) {
     for (unsigned i = 0; i < s->nproblem_buffers; i++)
         if (s->problem_buffers[i].is_host_memory &&
@@ -57,13 +57,13 @@ enum copy_direction server_copy_direction(const struct server *s, const struct w
                                       : COPY_DEVICE_TO_DEVICE;
 }
 
-/* ---- carried out live and in replays ---- */
+/* ---- executed live and in replays ---- */
 
 static unsigned live_hash_slot(const struct server *s, uint64_t address) {
     return (unsigned)(address * 0x9e3779b97f4a7c15ull >> 32) & (s->live_slots - 1);
 }
 
-/* Where it is, or where it would be put. */
+/* Returns the slot of the address, or the free slot for it. */
 static unsigned find_live_slot(const struct server *s, uint64_t address) {
     unsigned i = live_hash_slot(s, address);
     while (s->live_allocations[i].address && s->live_allocations[i].address != address)
@@ -88,7 +88,7 @@ static void add_live(struct server *s, uint64_t address, uint64_t bytes) {
     s->nlive_allocations++;
 }
 
-/* What would not be found behind the gap any more moves into it. */
+/* Moves entries that a search could no longer reach into the gap. */
 static void remove_live(struct server *s, uint64_t address) {
     unsigned mask = s->live_slots - 1, gap = s->live_slots ? find_live_slot(s, address) : 0;
     if (!s->live_slots || !s->live_allocations[gap].address) return;
@@ -161,7 +161,7 @@ static void report_host_race(struct server *s, const char *description,
         s->options.on_report(s->options.user, &report);
 }
 
-/* A hostile pitch makes for a billion rows: the deadline holds here too. */
+/* A hostile pitch can mean a billion rows, so this loop obeys the deadline, too. */
 static bool is_before_deadline(const struct server *s, uint64_t row) {
     return row % 4096 || !s->deadline || server_now() < s->deadline;
 }
@@ -282,7 +282,7 @@ int server_on_graph_mailbox(struct server *s, const struct wb_req_graph_mailbox 
     if (!s->graph_mailbox)
         s->graph_mailbox = s->backend->ops->alloc(s->backend, sizeof(struct sim_graph_mailbox),
                                                   SIM_GRAPH_MAILBOX_NAME);
-    p->address = s->graph_mailbox; /* the program's, but no leak of it */
+    p->address = s->graph_mailbox; /* owned by the program, but not a leak */
     return p->address ? 0 : WB_cudaErrorMemoryAllocation;
 }
 
@@ -323,8 +323,8 @@ static bool fits_window(const struct server *s, uint64_t at, uint64_t width, uin
     return !__builtin_mul_overflow(width, rows, bytes) && at <= capacity && *bytes <= capacity - at;
 }
 
-/* What is recorded must be what was written: a private copy, unless it came in the message itself.
- */
+/* Makes a private copy, so that the recording holds the written bytes, unless they came in the
+ * message itself. */
 static int write_recorded(struct server *s, const struct wb_req_write *q, struct message_tail data,
                           bool in_window) {
     uint8_t *copy = in_window ? xmalloc(data.size + 1) : NULL;
@@ -414,7 +414,7 @@ int server_on_fill(struct server *s, const struct wb_req_fill *q, struct message
     return error;
 }
 
-/* Memory that host and device share is at home with the host. */
+/* Memory that host and device share counts as the host's. */
 static void clock_copy(struct server *s, const struct wb_req_copy *q) {
     uint64_t bytes = q->width * q->rows;
     bool from_host = q->from - s->backend->base < s->shared_bytes,

@@ -53,8 +53,7 @@ int server_on_upload(struct server *s, const struct wb_req_upload *q, struct mes
     return 0;
 }
 
-/* What nvcc embedded is known by its digest; an image made by hand, or of pieces of others, is none
- * of those. */
+/* nvcc's images are known by their digests; handmade or recombined ones are refused. */
 static bool is_allowed_image(const struct server *s) {
     struct hash h;
     char hex[HASH_HEX_SIZE];
@@ -78,7 +77,7 @@ int server_on_module_load(struct server *s, const struct wb_req_module_load *q,
     if (!is_allowed_image(s))
         return server_refuse(s, WB_cudaErrorInvalidKernelImage,
                              "only device code that nvcc compiled from this file can be loaded");
-    if (s->recording) /* its variables would lie elsewhere in the replays, which begin with them */
+    if (s->recording) /* its variables would have other addresses in replays */
         return server_refuse(
             s, WB_cudaErrorNotPermitted,
             "device code is loaded when the program starts, not by an exercise's entry");

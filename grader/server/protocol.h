@@ -44,17 +44,17 @@ enum {
     WB_ONE_WAY = 2,        /* requests: no reply */
 };
 
-/* The page behind the window, whatever the machine's pages are: so the rest of the file
- * can be mapped separately. */
+/* The page after the window, for any page size, so that the rest of the file can be mapped
+ * separately. */
 enum {
     WB_PROGRESS_BYTES = 65536,
     WB_MAX_EVENTS = 1 << 16 /* events whose times the server keeps */
 };
 struct wb_progress {
-    _Atomic uint32_t done_seq; /* seq of the last message that was carried out */
+    _Atomic uint32_t done_seq; /* seq of the last executed message */
     _Atomic uint32_t error;    /* error that poisons the context */
-    _Atomic uint32_t next_seq; /* the client's own: seqs are drawn here by all copies of the runtime
-                                  in a process */
+    _Atomic uint32_t next_seq; /* the client's: all copies of the runtime in a process take their
+                                * seqs here */
 };
 
 struct wb_header {

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 struct ptxas_run {
-    pid_t pid; /* 0: `out` came from the cache, or `why` says what went wrong */
+    pid_t pid; /* 0: `out` is from the cache, or `why` has the error */
     int input_fd, output_fd;
     struct buf output;
     char cache_path[PATH_MAX]; /* in the cache; empty: not kept */
@@ -27,7 +27,7 @@ struct ptxas_run {
 
 /* ---- what it says ---- */
 
-/* Ends at the largest value, not beyond. */
+/* Saturates at the largest value. */
 static uint32_t saturating_add(uint32_t a, uint32_t b) {
     return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
@@ -102,8 +102,7 @@ static int make_memory_file(const void *data, size_t n) {
     return fd;
 }
 
-/* The text comes as a memory file, and its answers go to one, so that nothing waits for us and
- * nothing is left behind. */
+/* Input and output are memory files, so that ptxas never blocks on us and leaves no files. */
 static void spawn_ptxas(struct ptxas_run *r, const char *ptxas, unsigned arch, const char *suffix,
                         bool is_relocatable) {
     char option[32], input[32];
@@ -138,7 +137,7 @@ struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool is
     unsigned target = target_of(text, n, suffix);
     if (target > arch) arch = target;
     if (target != arch)
-        suffix[0] = 0; /* code for sm_90a is for that device alone: ptxas says so of any other */
+        suffix[0] = 0; /* code for sm_90a runs only there: ptxas rejects it for other targets */
     cache_key(text, n, arch, is_relocatable, key);
     if (cache && dir_create(cache, &ignored))
         snprintf(r->cache_path, sizeof r->cache_path, "%s/ptxas-%s", cache, key);

@@ -22,10 +22,10 @@ const char *ptxas_parse_next(const char *text, struct ptxas_usage *out);
 bool ptxas_set_registers(const struct sim_module *m, const char *text, size_t n, unsigned arch,
                          const char *ptxas, const char *cache, struct err *e);
 
-/* The same in two steps, so that it runs while the program goes on. `part`: of several texts that
- * are to be linked. An older architecture than the text's own target becomes that. */
+/* The same in two steps, so that ptxas runs while the program continues. `part`: one of several
+ * texts to be linked. The architecture is at least the text's own target. */
 struct ptxas_run;
 struct ptxas_run *ptxas_begin(const char *text, size_t n, unsigned arch, bool is_relocatable,
                               const char *ptxas, const char *cache);
 bool ptxas_end(struct ptxas_run *r, const struct sim_module *m,
-               struct err *e); /* m: NULL = no more interest */
+               struct err *e); /* m: NULL = discard the result */

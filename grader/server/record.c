@@ -79,7 +79,7 @@ struct server_transfers recording_transfers(const struct server *s, const struct
     return m;
 }
 
-/* Offsets stay multiples of 16, so that a request or parameters can be used where they lie. */
+/* Offsets are multiples of 16, so that requests and parameters can be used in place. */
 static size_t append_bytes(struct recording *r, const void *data, size_t size) {
     static const uint8_t zeros[16];
     size_t at = r->bytes.size;

@@ -12,14 +12,14 @@ struct timeline_builder {
     const struct server *server;
     const struct recording *recording;
     const struct server_launch_time *launch_times;
-    unsigned nlaunch_times, next_launch, time_column; /* column: which of their times */
-    bool has_device_times; /* else nothing but copies over the bus takes any time */
+    unsigned nlaunch_times, next_launch, time_column; /* column of the times */
+    bool has_device_times; /* otherwise only copies over the bus take time */
     struct timeline_command *commands;
     unsigned ncommands;
     struct timeline_command next_command; /* of what follows */
     bool has_order,
-        has_unordered;    /* the order of the command at hand is known; that of some is not */
-    uint64_t stream_mask; /* that have commands: a bit each */
+        has_unordered;    /* the current command's order is known; some command's is unknown */
+    uint64_t stream_mask; /* streams with commands, one bit each */
     double bus_bytes;
 };
 
@@ -32,8 +32,7 @@ static void apply_order(struct timeline_builder *l, const struct command *c) {
         .engine = TIMELINE_NONE, .stream = q->stream, .number = q->number};
     if (!l->has_order) return;
     l->next_command.after = clocks, l->next_command.host_done = clocks + TIMELINE_MAX_STREAMS;
-    l->commands[l->ncommands++] =
-        l->next_command; /* events are recorded under a number of their own */
+    l->commands[l->ncommands++] = l->next_command; /* the event's number */
 }
 
 static struct timeline_command *add(struct timeline_builder *l, enum timeline_engine e) {
@@ -50,7 +49,7 @@ static void add_bus_copy(struct timeline_builder *l, enum timeline_engine e, dou
     l->bus_bytes += bytes;
 }
 
-/* Copies within the device and fills have the device for themselves. */
+/* Copies within the device, and fills, occupy the whole device. */
 static void add_device_op(struct timeline_builder *l, double launches, double bytes) {
     const struct gpu_device *d = l->server->backend->device;
     struct timeline_command *c = add(l, TIMELINE_KERNEL);
@@ -102,8 +101,7 @@ static void serialize_commands(struct timeline_builder *l) {
     }
 }
 
-/* False: there is nothing to say: one stream, or one that the order is not known of, and no memory
- * of the host. */
+/* Returns false if times add up: a single stream or an unknown order, and no host memory. */
 static bool schedule_recording(const struct server *s, const struct recording *r,
                                const struct server_launch_time *launches, unsigned n,
                                unsigned time_column, const struct timeline_rates *rates,
@@ -138,14 +136,14 @@ bool recording_schedule(const struct server *s, const struct recording *r,
     return true;
 }
 
-/* A byte takes a second in either direction, and nothing else takes any. */
+/* Counts a second per byte in either direction, and nothing for other commands. */
 double recording_bus_critical_path(const struct server *s, const struct recording *r) {
     static const struct timeline_rates rates = {.h2d = 1, .d2h = 1, .bidirectional = 2};
     struct timeline_total t = {0};
     return schedule_recording(s, r, NULL, 0, 0, &rates, &t) ? t.seconds : 0;
 }
 
-/* ---- who waits for whom ---- */
+/* ---- dependencies ---- */
 
 /* The orders of a stream, as indices of commands, ascending in their numbers. */
 struct order_list {
@@ -156,15 +154,15 @@ struct wait_marker {
     struct recording *recording;
     struct order_list orders[TIMELINE_MAX_STREAMS];
     uint32_t seen_clock[TIMELINE_MAX_STREAMS + 1]
-                       [TIMELINE_MAX_STREAMS]; /* what each stream comes after already; the last:
-                                                  the host */
+                       [TIMELINE_MAX_STREAMS]; /* commands that each stream already follows; the
+                                                * last entry is the host's */
 };
 
 static const struct wb_req_order *order_at(const struct recording *r, size_t i) {
     return (const void *)(r->bytes.data + r->commands[i].request);
 }
 
-/* The first of a number, if there is one: what came again since then belongs to it. */
+/* The first with this number, if any; later repetitions belong to it. */
 static void mark_waited_command(struct wait_marker *w, uint32_t stream, uint32_t number) {
     const struct order_list *o = &w->orders[stream];
     size_t low = 0, high = o->n;

@@ -204,14 +204,14 @@ static bool is_version_mismatch(const uint8_t *frame, size_t size) {
 
 static bool is_one_way(const struct wb_header *q) { return q->flags & WB_ONE_WAY; }
 
-/* Tells a client that looks, and takes its word for nothing. */
+/* Publishes progress in the shared page, and reads nothing from it. */
 static void publish_progress(struct server *s, const struct wb_header *q) {
     atomic_store_explicit(&s->progress->error, (uint32_t)s->sticky_error, memory_order_relaxed);
     if (q->op != WB_OP_hello)
         atomic_store_explicit(&s->progress->done_seq, q->seq, memory_order_release);
 }
 
-/* False: the client is not worth listening to any more. */
+/* Returns false if the connection should end. */
 static bool handle_frame(struct server *s, const uint8_t *frame, size_t size) {
     const struct wb_header *q = (const void *)frame;
     if (size < sizeof *q || size > WB_FRAME_BYTES || q->size != size || q->op >= WB_OP_COUNT)
@@ -227,14 +227,15 @@ static bool handle_frame(struct server *s, const uint8_t *frame, size_t size) {
         buf_clear(&out);
     }
     bool ok = true;
-    if (s->call_requested) s->call_request_seq = q->seq; /* answered when there is a call to make */
+    if (s->call_requested)
+        s->call_request_seq = q->seq; /* the reply is sent when there is a
+                                       * call to make */
     else if (is_one_way(q)) s->deferred_error = s->deferred_error ? s->deferred_error : status;
     else ok = send_reply(s, q, status, reply, handlers[q->op].reply, &out);
     buf_free(&out);
     if (s->pending.kernel) server_run_pending(s);
     publish_progress(s, q);
-    /* A submission's runtime is ours: there, another version is one of the frames that it made up.
-     */
+    /* A submission's runtime is ours, so a frame with another version is forged. */
     return ok && (!s->version_mismatch || s->options.grading);
 }
 
@@ -249,7 +250,7 @@ enum server_end_reason server_serve(struct server *s, double deadline, int watch
         if (end != SERVER_CALL) return end;
         if (s->options.max_messages && ++s->messages > s->options.max_messages) return SERVER_LIMIT;
         if (s->call_requested)
-            return SERVER_CLOSED; /* it asked for a call and did not wait for the answer */
+            return SERVER_CLOSED; /* it requested a call and did not wait for the reply */
         if (!handle_frame(s, frame, size)) return SERVER_CLOSED;
         if (s->limit_exceeded) return SERVER_LIMIT;
         if (s->call_requested) return SERVER_CALL;
@@ -262,7 +263,7 @@ enum server_end_reason server_serve(struct server *s, double deadline, int watch
 int server_on_hello(struct server *s, const struct wb_req_hello *q, struct message_tail tail,
                     struct wb_rep_hello *p, struct buf *out) {
     (void)tail, (void)out;
-    /* A program and a library of its, each with a runtime of its own, say hello twice. */
+    /* A program and its library, each with its own copy of the runtime, both send hello. */
     if (!s->options.grading && q->pid != s->client_pid) {
         s->client_pid = q->pid;
         server_modules_clear(s);
@@ -305,7 +306,7 @@ int server_on_sync(struct server *s, const struct wb_req_sync *q, struct message
                    struct wb_rep_sync *p, struct buf *out) {
     (void)q, (void)tail, (void)p, (void)out;
     int error =
-        s->deferred_error; /* all that came before is done; a poisoned context never gets here */
+        s->deferred_error; /* all earlier commands are done; a poisoned context never gets here */
     s->deferred_error = 0;
     server_clock_sync(s);
     return error;

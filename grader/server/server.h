@@ -8,15 +8,17 @@
  *   server_serve(s, deadline, pidfd);
  *
  * To grade an entry (the client is build/libexec/hostproc in a sandbox):
- *   server_wait_ready(s, deadline, pollfd, &outcome)  waits until the object and modules are loaded
- *   server_buffers(s, buffers, n, &err)               resets the device, allocates the problem's
- *                                                     buffers
- *   server_record(s, "transpose", args, nargs, deadline, pollfd, &recording, &outcome)
+ *   // waits until the object and modules are loaded
+ *   server_wait_ready(s, deadline, pollfd, &outcome);
+ *   // resets the device, allocates the problem's buffers
+ *   server_buffers(s, buffers, n, &err);
+ *   server_record(s, "transpose", args, nargs, deadline, pollfd, &recording, &outcome);
  *   for each new input:
- *       server_restart(s, &err)                       same addresses, initial module variables
- *       server_write(s, address, ...)                 inputs, poison
- *       server_replay(s, recording, deadline, &outcome, &err)  without the student's process
- *       server_read(s, address, ...)
+ *       server_restart(s, &err);          // same addresses, initial module variables
+ *       server_write(s, address, ...);    // inputs, poison
+ *       // without the student's process
+ *       server_replay(s, recording, deadline, &outcome, &err);
+ *       server_read(s, address, ...);
  *
  * While recording, the server checks launches but does not execute them (the replays do), and
  * refuses to read device memory back. So nothing that the client does can depend on the data.
@@ -32,7 +34,7 @@
 
 struct server;
 
-/* One kernel launch, right after it ran. Pointers live until the callback returns. */
+/* A kernel launch that has just run. Pointers are valid until the callback returns. */
 struct server_launch {
     unsigned index;     /* from 0, since hello, restart or replay */
     const char *kernel; /* mangled */
@@ -110,7 +112,7 @@ struct server_outcome {
     enum wb_call_state call_state; /* with SERVER_CALL */
     char text[1024];    /* the host process's message (loader error, similar names), printable */
     int error;          /* first cudaError_t that a call of the client returned, 0 = none */
-    char call_name[32]; /* which message it answered: "launch" */
+    char call_name[32]; /* the failed message: "launch" */
     char reason[512];   /* the note that explains the error */
     char api_call[64];  /* the call as the program wrote it, once the client has reported it */
     char file[256];     /* the source file of that call; "" = unknown */
@@ -128,7 +130,7 @@ struct server_buffer {
     bool is_host_memory; /* The buffer lies in pinned host memory. */
 };
 
-/* What a range of a buffer holds when a replay begins. */
+/* The contents of a buffer's range at the start of a replay. */
 enum server_content { SERVER_INITIALIZED, SERVER_UNINITIALIZED /* counts as never written */ };
 
 struct recording;
@@ -163,10 +165,10 @@ void server_drain_output(struct server *s, struct buf *out);
 
 void recording_free(struct recording *r);
 unsigned recording_launches(const struct recording *r);
-/* True if it holds other commands that write device memory: copies, fills. */
+/* Returns true if the recording has other commands that write device memory: copies, fills. */
 bool recording_has_writes(const struct recording *r);
-/* What a recording's copies and fills move. Sectors are those that each row touches. `copies` and
- * `fills` count commands, including copies from the host. */
+/* The traffic of a recording's copies and fills. Sectors are those that each row touches. `copies`
+ * and `fills` count commands, including copies from the host. */
 struct server_transfers {
     uint64_t copies, fills;
     uint64_t copied_bytes, copied_sectors_read, copied_sectors_written, filled_bytes,

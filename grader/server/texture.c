@@ -15,7 +15,7 @@ static bool is_valid(const struct wb_req_texture_create *q) {
     return channels && bits && modes && kind && size && q->shape <= SIM_TEX_CUBE;
 }
 
-/* Bytes from the first texel to behind the last; 0: rows or planes overlap. */
+/* Returns the bytes from the first texel to the end of the last; 0 = rows or planes overlap. */
 static uint64_t texture_bytes(const struct wb_req_texture_create *q) {
     uint64_t row = (uint64_t)q->width * q->channels * q->bits / 8,
              planes = q->shape == SIM_TEX_3D ? q->depth : 1;
