@@ -21,7 +21,7 @@ static bool is_initialized, is_installed;
 bool paths_is_installed(void) { return is_installed; }
 const char *paths_book_dir(void) { return book_dir; }
 const char *paths_workspace_dir(void) { return workspace_dir; }
-const char *paths_build_dir(void) { return program_dir; }
+const char *paths_program_dir(void) { return program_dir; }
 bool paths_in_workspace(void) { return workspace_id[0]; }
 
 static bool has_file(const char *folder, const char *name) {

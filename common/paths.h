@@ -32,7 +32,7 @@ bool paths_is_installed(void);
 /* Return absolute folders; "" if there is none. */
 const char *paths_book_dir(void);
 const char *paths_workspace_dir(void);       /* has chapters/ */
-const char *paths_build_dir(void);           /* build/ of the source tree; bin/ if installed */
+const char *paths_program_dir(void);         /* of the programs: build/ in a source tree, or bin/ */
 bool paths_in_workspace(void);               /* true if `grader begin` made paths_workspace_dir() */
 bool paths_require_workspace(struct err *e); /* false, with advice, if there is none */
 /* Set a folder to write to, and create it. Return false if that fails or it is not this user's. */

@@ -114,9 +114,9 @@ bool book_original_starter(const struct exercise *ex, struct buf *out, struct er
     if (from_git(ex, out)) return true;
     out->size = initial_size;
     char copy[PATH_MAX + 512];
-    snprintf(copy, sizeof copy, "%s/pristine/%s", paths_build_dir(), ex->chapter);
+    snprintf(copy, sizeof copy, "%s/pristine/%s", paths_program_dir(), ex->chapter);
     if (!dir_create(copy, e)) return false;
-    snprintf(copy, sizeof copy, "%s/pristine/%s/%s.cu", paths_build_dir(), ex->chapter, ex->name);
+    snprintf(copy, sizeof copy, "%s/pristine/%s/%s.cu", paths_program_dir(), ex->chapter, ex->name);
     if (file_exists(copy)) return file_read(copy, SOURCE_LIMIT, out, e);
     if (!file_read(book_chapter_file(ex, ".cu"), SOURCE_LIMIT, out, e)) return false;
     return file_write(copy, out->data + initial_size, out->size - initial_size, e);

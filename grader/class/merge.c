@@ -5,21 +5,57 @@
 
 #include <stdio.h>
 
+/* clang-format off: a clause a line */
 static const char differing_results_sql[] =
-    "SELECT r.exercise, r.digest, r.verdict, o.verdict FROM result r "
-    "JOIN other.result o ON o.key = r.key WHERE "
-    "r.verdict <> 'IE'"
-    " AND o.verdict <> 'IE' AND (r.verdict <> o.verdict OR r.score IS "
-    "NOT o.score OR r.json <> o.json) LIMIT 1";
+    "SELECT r.exercise, r.digest, r.verdict, o.verdict"
+    " FROM result r JOIN other.result o ON o.key = r.key"
+    " WHERE r.verdict <> 'IE' AND o.verdict <> 'IE'"
+    " AND (r.verdict <> o.verdict OR r.score IS NOT o.score OR r.json <> o.json)"
+    " LIMIT 1";
 static const char conflicting_submissions_sql[] =
-    "SELECT s.student, s.exercise FROM submission s JOIN other.submission o ON o.student "
-    "= s.student AND o.exercise = s.exercise"
-    " WHERE s.digest IS NOT o.digest LIMIT 1";
+    "SELECT s.student, s.exercise"
+    " FROM submission s JOIN other.submission o"
+    " ON o.student = s.student AND o.exercise = s.exercise"
+    " WHERE s.digest IS NOT o.digest"
+    " LIMIT 1";
 /* One gradebook requires one seed. A store in which nothing was graded has no seed. */
-static const char seed_mismatch_sql[] =
-    "SELECT s.value, o.value FROM setting s JOIN other.setting o ON "
-    "o.name = s.name WHERE s.name = 'seed' AND "
-    "s.value <> o.value";
+static const char seed_mismatch_sql[] = "SELECT s.value, o.value"
+                                        " FROM setting s JOIN other.setting o ON o.name = s.name"
+                                        " WHERE s.name = 'seed' AND s.value <> o.value";
+/* The order matters. Intake rows come before `student`, because only students that the store lacks
+ * bring theirs. A result other than IE replaces one that is IE, so the last statement adds IE only
+ * where there is nothing else. */
+static const char *const copy_statements[] = {
+    "INSERT OR IGNORE INTO setting SELECT * FROM other.setting",
+
+    "INSERT INTO intake (student, entry, file, exercise, state, why)"
+    " SELECT student, entry, file, exercise, state, why FROM other.intake"
+    " WHERE student NOT IN (SELECT id FROM student)"
+    " AND (student <> '' OR NOT EXISTS (SELECT 1 FROM intake))",
+
+    "INSERT OR IGNORE INTO assignment SELECT * FROM other.assignment",
+    "INSERT OR IGNORE INTO assigned SELECT * FROM other.assigned",
+    "INSERT OR IGNORE INTO student SELECT * FROM other.student",
+    "INSERT OR IGNORE INTO source SELECT * FROM other.source",
+    "INSERT INTO decision (student, exercise, kind, line, value, reason, author, made_at, former)"
+    " SELECT student, exercise, kind, line, value, reason, author, made_at, former"
+    " FROM other.decision"
+    " EXCEPT SELECT student, exercise, kind, line, value, reason, author, made_at, former"
+    " FROM decision ORDER BY made_at",
+
+    "INSERT INTO submission (student, exercise, state, digest, file, why, key)"
+    " SELECT student, exercise, state, digest, file, why, key FROM other.submission WHERE true"
+    " ON CONFLICT (student, exercise) DO UPDATE SET key = coalesce(key, excluded.key)",
+
+    "INSERT OR IGNORE INTO result SELECT * FROM other.result WHERE verdict <> 'IE'",
+
+    "INSERT OR REPLACE INTO result"
+    " SELECT * FROM other.result"
+    " WHERE verdict <> 'IE' AND key IN (SELECT key FROM result WHERE verdict = 'IE')",
+
+    "INSERT OR IGNORE INTO result SELECT * FROM other.result",
+};
+/* clang-format on */
 
 static bool has_conflict(struct store *s, const char *sql, const char *path,
                          const char *description, struct err *e) {
@@ -33,34 +69,9 @@ static bool has_conflict(struct store *s, const char *sql, const char *path,
 }
 
 static bool copy_tables(struct store *s, struct err *e) {
-    static const char *const statements[] = {
-        "INSERT OR IGNORE INTO setting SELECT * FROM other.setting",
-        "INSERT INTO intake (student, entry, file, exercise, state, why) SELECT "
-        "student, entry, file, exercise, state, why FROM"
-        " other.intake WHERE student NOT IN (SELECT id FROM student) AND (student <> "
-        "'' OR NOT EXISTS (SELECT 1 FROM intake))",
-        "INSERT OR IGNORE INTO assignment SELECT * FROM other.assignment",
-        "INSERT OR IGNORE INTO assigned SELECT * FROM other.assigned",
-        "INSERT OR IGNORE INTO student SELECT * FROM other.student",
-        "INSERT OR IGNORE INTO source SELECT * FROM other.source",
-        "INSERT INTO decision (student, exercise, kind, line, value, reason, author, made_at, "
-        "former) "
-        "SELECT student, exercise, kind, line, value, reason, author, made_at, former FROM "
-        "other.decision EXCEPT SELECT student, exercise, kind, line, value, reason, author, "
-        "made_at, "
-        "former FROM decision ORDER BY made_at",
-        "INSERT INTO submission (student, exercise, state, digest, file, why, key) "
-        "SELECT student, exercise, state, digest, file, why,"
-        " key FROM other.submission WHERE true ON CONFLICT (student, exercise) DO "
-        "UPDATE SET key = coalesce(key, excluded.key)",
-        "INSERT OR IGNORE INTO result SELECT * FROM other.result WHERE verdict <> 'IE'",
-        "INSERT OR REPLACE INTO result SELECT * FROM other.result WHERE verdict <> "
-        "'IE' AND key IN (SELECT key FROM result WHERE"
-        " verdict = 'IE')",
-        "INSERT OR IGNORE INTO result SELECT * FROM other.result"};
     bool ok = true;
-    for (unsigned i = 0; i < sizeof statements / sizeof *statements && ok; i++)
-        ok = store_exec(s, e, statements[i], "");
+    for (unsigned i = 0; i < sizeof copy_statements / sizeof *copy_statements && ok; i++)
+        ok = store_exec(s, e, copy_statements[i], "");
     return ok;
 }
 

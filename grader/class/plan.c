@@ -30,10 +30,11 @@ static const char *const layout_names[] = {
     PLAN_LAYOUTS(X)
 #undef X
 };
-static const char metadata[] = "submission_metadata.yml",
-                  no_student_reason[] =
-                      "no student's name: put it into a folder with the student's name, call it "
-                      "STUDENT_EXERCISE.cu, or name the exercise with --exercise";
+static const char
+    metadata[] = "submission_metadata.yml",
+    no_student_reason[] =
+        "no student's name: move it into a folder with the student's name, rename it to "
+        "STUDENT_EXERCISE.cu, or name the exercise with --exercise";
 
 bool plan_parse_layout(const char *name, enum plan_layout *out) {
     for (unsigned i = 0; i < sizeof layout_names / sizeof *layout_names; i++)

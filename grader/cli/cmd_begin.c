@@ -177,7 +177,7 @@ static void print_summary(const struct student_folder *b, const char *name) {
                paths_command("grader"), buf_str(&b->conflicts));
     if (!b->old_manifest.size)
         printf("Next: cd %s, read chapters/%s/README.md, then: %s%sgrader list\n", name,
-               book_at(0)->chapter, paths_is_installed() ? "" : paths_build_dir(),
+               book_at(0)->chapter, paths_is_installed() ? "" : paths_program_dir(),
                paths_is_installed() ? "" : "/");
 }
 

@@ -212,8 +212,8 @@ static void put_submission(const char *student, const char *source) {
 static void run_batch(const char *class, const char *format, struct buf *out) {
     char grader[PATH_MAX], line[512];
     snprintf(grader, sizeof grader,
-             "%s/grader batch %s --exercise transpose --format %s --seed 1 2>&1", paths_build_dir(),
-             class, format);
+             "%s/grader batch %s --exercise transpose --format %s --seed 1 2>&1",
+             paths_program_dir(), class, format);
     FILE *f = popen(grader, "r");
     while (f && fgets(line, sizeof line, f)) buf_puts(out, line);
     if (f) pclose(f);

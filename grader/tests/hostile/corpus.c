@@ -53,7 +53,7 @@ static void substitute_placeholders(struct buf *source) {
     char pid[32];
     snprintf(pid, sizeof pid, "%d", getpid());
     text_replace(source, "@SECRET@", decoy_file());
-    text_replace(source, "@BUILD@", paths_build_dir());
+    text_replace(source, "@BUILD@", paths_program_dir());
     text_replace(source, "@ROOT@", book_root());
     text_replace(source, "@GRADER@", pid);
 }

@@ -83,11 +83,12 @@ void report_leftovers(struct buf *problems) {
         report_if_left(path, problems);
     }
     report_if_left("/tmp/wb-planted.d", problems);
-    snprintf(path, sizeof path, "%s/wb-planted", paths_build_dir()), report_if_left(path, problems);
-    snprintf(path, sizeof path, "%s/wb-planted", book_root()), report_if_left(path, problems);
-    snprintf(path, sizeof path, "%s/cache/wb-planted", paths_build_dir()),
+    snprintf(path, sizeof path, "%s/wb-planted", paths_program_dir()),
         report_if_left(path, problems);
-    snprintf(path, sizeof path, "%s/cache/obj/wb-planted", paths_build_dir()),
+    snprintf(path, sizeof path, "%s/wb-planted", book_root()), report_if_left(path, problems);
+    snprintf(path, sizeof path, "%s/cache/wb-planted", paths_program_dir()),
+        report_if_left(path, problems);
+    snprintf(path, sizeof path, "%s/cache/obj/wb-planted", paths_program_dir()),
         report_if_left(path, problems);
     char **names = book_list_files(temporary, "", "");
     for (char **n = names; *n; n++)

@@ -35,7 +35,7 @@ static void write_source(char path[PATH_MAX], unsigned number) {
 
 static pid_t start_grader(const char *file) {
     char grader[PATH_MAX];
-    snprintf(grader, sizeof grader, "%s/grader", paths_build_dir());
+    snprintf(grader, sizeof grader, "%s/grader", paths_program_dir());
     pid_t pid = fork();
     if (pid == 0) {
         setpgid(0, 0);
@@ -59,7 +59,7 @@ static const char *const kinds[] = {"obj", "ptxas", "times"};
 
 static char **list(const char *kind) {
     char folder[PATH_MAX + 32];
-    snprintf(folder, sizeof folder, "%s/cache/%s", paths_build_dir(), kind);
+    snprintf(folder, sizeof folder, "%s/cache/%s", paths_program_dir(), kind);
     return book_list_files(folder, "", "");
 }
 
@@ -82,7 +82,7 @@ static void check_cache(const char *kind, char *const *before, struct buf *probl
         else if (!cache_get(kind, key, &entry))
             buf_printf(problems, "a damaged entry in %s; ", kind);
         buf_free(&entry);
-        snprintf(path, sizeof path, "%s/cache/%s/%s", paths_build_dir(), kind, *n);
+        snprintf(path, sizeof path, "%s/cache/%s/%s", paths_program_dir(), kind, *n);
         if (!contains_name(before, *n)) unlink(path);
     }
     book_free_list(now);

@@ -68,7 +68,7 @@ START_TEST(a_compromised_device_process_gains_nothing) {
         .device = device_find("h200"), .seed = "taken over", .no_speed = true};
     struct result r;
     struct buf all = {0};
-    snprintf(program, sizeof program, "%s/tests/hostile-device", paths_build_dir());
+    snprintf(program, sizeof program, "%s/tests/hostile-device", paths_program_dir());
     device_process_set_test_program(program, attacks[_i].mode);
     double start = clock_seconds();
     grade_source(found[0], "transpose.cu", source, sizeof source - 1, &o, &r);

@@ -48,7 +48,7 @@ static void key_of(const char *label, char key[HASH_HEX_SIZE]) {
 }
 
 static void entry_path(const char *key, char *path, size_t size) {
-    snprintf(path, size, "%s/cache/unit-test/%s", paths_build_dir(), key);
+    snprintf(path, size, "%s/cache/unit-test/%s", paths_program_dir(), key);
 }
 
 START_TEST(the_cache_returns_what_was_stored) {

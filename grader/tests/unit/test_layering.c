@@ -202,7 +202,7 @@ static bool has_source(const char *object) {
 
 static void visit_object(const char *path, void *user) {
     char prefix[1024];
-    snprintf(prefix, sizeof prefix, "%s/obj/", paths_build_dir());
+    snprintf(prefix, sizeof prefix, "%s/obj/", paths_program_dir());
     if (!text_ends_with(path, ".o") || !text_starts_with(path, prefix) || strstr(path, "/tests/"))
         return;
     struct object_scan n = {.scan = user, .path = path + strlen(prefix)};
@@ -215,7 +215,7 @@ static void visit_object(const char *path, void *user) {
 START_TEST(exported_names_have_the_prefix_of_their_layer) {
     struct scan s = {0};
     char folder[1024];
-    snprintf(folder, sizeof folder, "%s/obj", paths_build_dir());
+    snprintf(folder, sizeof folder, "%s/obj", paths_program_dir());
     each_file(folder, visit_object, &s);
     check_no_violation(&s, s.name_count, 1000, "names");
 }
@@ -280,7 +280,7 @@ START_TEST(no_program_exports_a_libc_name) {
     char path[1024];
     open_clash(&c);
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
-        snprintf(path, sizeof path, "%s/%s", paths_build_dir(), programs[i]);
+        snprintf(path, sizeof path, "%s/%s", paths_program_dir(), programs[i]);
         compare_program(&c, programs[i], path);
     }
     ck_assert_msg(!c.violations.size, "%s", buf_str(&c.violations));
@@ -311,7 +311,7 @@ START_TEST(programs_are_hardened) {
     static const char *const programs[] = {"grader", "simgpu", "libexec/hostproc"};
     char path[1024];
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
-        snprintf(path, sizeof path, "%s/%s", paths_build_dir(), programs[i]);
+        snprintf(path, sizeof path, "%s/%s", paths_program_dir(), programs[i]);
         const char *missing = elf_missing_hardening(path);
         ck_assert_msg(!missing, "%s: %s", programs[i], missing);
     }
