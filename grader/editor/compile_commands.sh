@@ -1,6 +1,6 @@
 #!/bin/sh
-# compile_commands.sh BUILD <COMMANDS: writes what clangd and its like read, from the commands that make would run (make -nB) and, for
-# CUDA, from the files that are there. Options in files (@FILE) are written out; a file that is built several times keeps its last command.
+# compile_commands.sh BUILD <COMMANDS: writes compile_commands.json for clangd and other tools, from make's commands (make -nB) and, for
+# CUDA, from the files in the tree. It expands option files (@FILE); a file that is built several times keeps its last command.
 set -eu
 build=$1
 headers=$(tr '\n' ' ' <"$build/deps/headers" | sed 's/[&|\\]/\\&/g')

@@ -1,19 +1,19 @@
 #!/bin/sh
-# arm.sh — the tree for aarch64 on an x86-64 machine, by a cross compiler and qemu-user; docs/arm.md says what that shows.
-#   arm.sh root FOLDER         what a Debian for arm64 holds that Warpbook needs, into FOLDER; needs debootstrap and to be root
+# arm.sh — tests the tree for aarch64 on an x86-64 machine, with a cross compiler and qemu-user (docs/arm.md).
+#   arm.sh root FOLDER         installs a Debian for arm64 with Warpbook's needs in FOLDER; requires debootstrap and root
 #   arm.sh toolkit FROM TO     a CUDA toolkit of this machine, laid out so that its nvcc also compiles for aarch64
 #   arm.sh suites FOLDER       the unit suites of build/aarch64, with FOLDER's libraries; those that an emulator can run
 #   arm.sh programs FOLDER     every program of grader/tests/programs and torture on both builds: output, reports, counters are equal
-#   arm.sh register FOLDER     as root, until the machine starts again: programs for aarch64 run here by themselves, with FOLDER's libraries
-#   arm.sh book                the model solutions on both builds, without a jail: the reports of one seed are equal. Wants `register`
-# SUITES="insn counters", EXERCISES="transpose softmax" and PROGRAMS="atomics clock" name fewer.
+#   arm.sh register FOLDER     as root: lets programs for aarch64 run directly, with FOLDER's libraries, until the next boot
+#   arm.sh book                grades the model solutions on both builds, without a sandbox: equal seeds, equal reports. Requires `register`
+# SUITES="insn counters", EXERCISES="transpose softmax" and PROGRAMS="atomics clock" select some.
 set -eu
 tests=$(dirname "$0")
 release=bookworm
 
 fail() { echo "arm.sh: $*" >&2; exit 1; }
 
-# The emulator: qemu-aarch64 of qemu 8 or newer, else Debian 12's, which does for `suites` and `programs`.
+# The emulator: qemu-aarch64 of qemu 8 or newer, otherwise Debian 12's, which suffices for `suites` and `programs`.
 emulator() {
     for q in "${QEMU:-}" qemu-aarch64 qemu-aarch64-static; do
         [ -z "$q" ] || ! command -v "$q" >/dev/null || { command -v "$q"; return; }
@@ -30,10 +30,10 @@ root() {
     rm -rf "$1.packages"
 }
 
-# The emulator looks for libraries below a folder that was chosen when it was built, and that its help tells: a link to FOLDER goes there.
+# The emulator searches libraries below a folder that was fixed when it was built and that its help prints. Make that a link to FOLDER.
 register() {
     qemu=$(emulator) rules=/proc/sys/fs/binfmt_misc
-    # An older one keeps tables for address space that is only reserved: that counts as the device process's memory, and cases end with MLE.
+    # Older emulators allocate tables for reserved address space. This counts as the device process's memory, so cases end with MLE.
     [ "$("$qemu" --version | sed -n 's/^qemu-aarch64 version \([0-9]*\).*/\1/p')" -ge 8 ] || fail "$qemu is older than 8; QEMU=… names another"
     [ -e $rules/register ] || mount -t binfmt_misc none $rules || fail "this kernel has no binfmt_misc, or you are not root"
     [ ! -e $rules/qemu-aarch64 ] || echo -1 >$rules/qemu-aarch64
@@ -45,8 +45,8 @@ register() {
     echo "programs for aarch64 run by $qemu, with the libraries of $1"
 }
 
-# nvcc looks for everything beside itself, links followed, so it is copied; for aarch64 it wants headers in a folder of their own.
-# A script stands before it, since the grader gives it no environment.
+# nvcc searches its own folder, after resolving links, so copy it. For aarch64 it requires a separate folder of headers.
+# A script calls it, because the grader passes it no environment.
 toolkit() {
     from=$(cd "$1" && pwd -P)
     rm -rf "$2"
@@ -61,7 +61,7 @@ toolkit() {
     device_libraries "$2" || echo "arm.sh: without NVIDIA's wheel for aarch64 programs of -rdc=true do not link" >&2
 }
 
-# What an emulator cannot show, and why.
+# Suites that an emulator can't run, with the reason.
 skipped() {
     case $1 in
     jail | hostproc | device_process | killed) echo "namespaces, seccomp and Landlock would hold the emulator, which needs more calls than its guest" ;;
@@ -72,7 +72,7 @@ skipped() {
     esac
 }
 
-# device_libraries TOOLKIT: what -rdc=true links with is made for one processor: from NVIDIA's wheel for the other one.
+# device_libraries TOOLKIT: fetches aarch64's device libraries, which -rdc=true links, from NVIDIA's wheel.
 device_libraries() {
     wheel=$(sed -n 's/^wheel: \(nvidia-cuda-runtime==.*\)/\1/p' "$tests"/../../packages.txt)
     python3 -m pip download -q --no-deps --retries 0 --timeout 10 --platform manylinux_2_17_aarch64 -d "$1.wheel" "$wheel" &&
@@ -96,7 +96,7 @@ suites() {
     [ -z "$failed" ] || fail "failed:$failed"
 }
 
-# One program on one build: what it printed, its status, its counters and modelled times.
+# Runs one program on one build: records its output, status, counters and modelled times.
 run_on() {
     options=$(sed -n 's,^// run: ,,p' "$2")
     # shellcheck disable=SC2086
@@ -105,7 +105,7 @@ run_on() {
     echo "status $status" >>"$3.err"
 }
 
-# A program's threads say what they say at the same time: in an order that differs from run to run on x86-64, too.
+# A program's threads print concurrently, so their order varies on x86-64, too.
 same_lines() {
     for part in out err; do
         sort "$1.$part" >"$1.sorted" && sort "$2.$part" | cmp -s - "$1.sorted" || return 1
@@ -126,7 +126,7 @@ programs() {
             { echo "$name: skipped: it does not compile here"; continue; }
         run_on "build/simgpu run" "$source" "$here"
         QEMU_LD_PREFIX=$1 run_on "$qemu build/aarch64/simgpu run" "$source" "$there"
-        # The emulator has a word of its own on a program that a signal ends.
+        # The emulator adds its own message if a signal ends a program.
         for part in out err; do
             sed -i "s,$there,PROGRAM,g; s,$here,PROGRAM,g; /^qemu: uncaught target signal/d" "$here.$part" "$there.$part"
         done
@@ -139,7 +139,7 @@ programs() {
     [ -z "$wrong" ] || fail "different:$wrong"
 }
 
-# An emulator is too slow to simulate some timed sizes in the seconds that there are: those are timed at a smaller size, and told.
+# An emulator is too slow for some timed sizes. These are timed at a smaller size, and listed.
 compare_reports() {
     python3 - "$1" "$2" <<'END'
 import json, sys

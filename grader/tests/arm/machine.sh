@@ -1,8 +1,8 @@
 #!/bin/sh
-# machine.sh ROOT WORK: what an emulator of programs cannot show: jails, on a kernel for aarch64 with pages of 16 KiB, in an emulated machine.
-# ROOT is that of `arm.sh root`, build/aarch64 is built; needs to be root, a network, and: apt-get install qemu-system-arm e2fsprogs cpio
-# A model solution is graded in both tiers by the nvcc for aarch64, and its report compared with this machine's; then come the suites of the jail,
-# as a user and as root. In WORK stay kernel, disk and what was printed. PAGES=4k takes the kernel with pages of 4 KiB, SUITES= other suites.
+# machine.sh ROOT WORK: tests the sandbox on an aarch64 kernel with pages of 16 KiB, in an emulated machine, which qemu-user can't.
+# ROOT is from `arm.sh root`; build build/aarch64 first. Requires root, a network, and: apt-get install qemu-system-arm e2fsprogs cpio
+# Grades a model solution in both tiers with the nvcc for aarch64 and compares the reports with this machine's; then runs the sandbox's suites,
+# as a user and as root. WORK keeps kernel, disk and output. PAGES=4k selects the kernel with pages of 4 KiB, SUITES= other suites.
 set -eu
 root=$1
 mkdir -p "$2"
@@ -12,7 +12,7 @@ suites=${SUITES:-jail jail_advice jail_filter grader_inputs killed hostproc}
 grade_solution="run transpose --file solutions/02-coalescing/transpose.cu --seed emulated --format json"
 fail() { echo "machine.sh: $*" >&2; exit 1; }
 
-# apt for arm64 of Debian 13, whose kernel has Landlock 6, in folders of its own.
+# apt for arm64 of Debian 13, whose kernel has Landlock 6, with separate folders.
 apt_there() {
     tool=$1
     shift
@@ -21,7 +21,7 @@ apt_there() {
         -o Dir::State::lists="$work/apt/lists" -o Dir::Cache="$work/apt/cache" -o Dir::State::status=/dev/null -o APT::Sandbox::User=root "$@"
 }
 
-# The kernel, the modules that its disk needs, and busybox, as KERNEL and INITRAMFS.
+# Makes KERNEL, and INITRAMFS with busybox and the modules that its disk needs.
 kernel() {
     mkdir -p "$work/packages"
     mirror=$(sed -n 's/^URIs: *//p; s/^deb  *\([^ ]*\).*/\1/p' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -m 1 '/debian/*$')
@@ -52,7 +52,7 @@ END
     (cd "$work/first" && find . | cpio -o -H newc 2>/dev/null | gzip >"$work/initramfs")
 }
 
-# NVIDIA's compiler for aarch64, of the list.
+# Fetches the listed version of NVIDIA's compiler for aarch64.
 toolkit() {
     mkdir -p "$work/wheels"
     sed -n 's/^wheel: //p' grader/packages.txt | python3 -m pip download -q --no-deps --platform manylinux_2_17_aarch64 -d "$work/wheels" -r /dev/stdin
@@ -102,7 +102,7 @@ busybox poweroff -f
 END
 }
 
-# A report names the jail, which differs, and Landlock's version in it.
+# Reports differ in the sandbox's description, which names Landlock's version.
 same() {
     debugfs -R "dump /warpbook/$1.json $work/$1.json" "$work/image" 2>/dev/null
     WARPBOOK_JAIL_TIER=$1 build/grader $grade_solution --output "$work/here-$1.json" 2>/dev/null || true

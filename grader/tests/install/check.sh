@@ -1,6 +1,6 @@
 #!/bin/sh
-# check.sh — `make check-install`: what is installed works for a user who cannot write there, with the source tree out of sight, and goes
-# away again. It installs below a folder of its own. Run as root: another user is needed, `nobody`, and a mount namespace to hide the tree.
+# check.sh — `make check-install`: an installation works for a user who can't write to it, with the source tree hidden, and uninstalls
+# completely. It installs below its own folder. Run it as root: it needs the user `nobody`, and a mount namespace to hide the tree.
 set -eu
 tree=$(cd "$(dirname "$0")/../../.." && pwd)
 build=${BUILD:-build}
@@ -20,14 +20,14 @@ bin=$top/root/usr/local/bin
 sums() { (cd "$top/root" && find . -type f -exec sha256sum {} + && find . ! -type f) | LC_ALL=C sort; }
 sums >"$top/before"
 
-# user COMMAND: as nobody, in a home of its own, the tree hidden.
+# user COMMAND: runs it as nobody, with a separate home, the tree hidden.
 user() {
     # shellcheck disable=SC2016
     unshare -m sh -c 'mount -t tmpfs none "$1" && shift && exec "$@"' sh "$tree" \
         setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups \
         env -i HOME="$top/home" PATH="$bin:/usr/bin:/bin" LC_ALL=C.UTF-8 sh -c "cd ~ && $1"
 }
-# says WHAT PATTERN STATUS COMMAND: it ends with that status, and its text has the pattern.
+# says WHAT PATTERN STATUS COMMAND: requires that the command ends with that status and its output has the pattern.
 says() {
     status=0
     user "$4" >"$top/said" 2>&1 || status=$?
@@ -73,11 +73,11 @@ says "a compiler that is not there is said" 'CUDA_HOME is /nowhere' 3 'cd work &
 says "what works on sources says so" 'needs the source tree' 2 'grader verify transpose'
 says "nothing can be written there" '^no$' 0 "touch $bin/x 2>/dev/null || echo no"
 
-# Another user's folder is not taken for one's own.
+# The grader doesn't use another user's folder.
 (cd "$top/other" && printf 'warpbook 1 0123456789abcdef\n' >.warpbook && chmod -R a+rX .)
 says "another user's folder is passed by" 'belongs to another user' 2 "cd $top/other && grader list"
 
-# A book below what compilers see in their jail could be included from there: here below the toolkit, as with CUDA_HOME=/usr.
+# If the book is below a folder that the sandboxed compiler sees, submissions could include it: here below the toolkit, as with CUDA_HOME=/usr.
 kit=$top/kit
 mkdir "$kit"
 for part in "$(readlink -f "$tree/$build/cuda")"/*; do ln -s "$part" "$kit"; done

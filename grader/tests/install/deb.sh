@@ -1,7 +1,7 @@
 #!/bin/sh
-# deb.sh [ROOT] — `make check-deb`: the package in a fresh Debian, as a user of its own. ROOT is what `debootstrap --variant=minbase
-# bookworm ROOT` made; it is changed. Without ROOT, debootstrap makes one. The toolkit of this build is shown there as /usr/local/cuda.
-# With STEPS=1, package and installation are made there from the sources by the steps of the containers, grader/template/container.sh. Wants
+# deb.sh [ROOT] — `make check-deb`: tests the package in a fresh Debian, as an ordinary user. ROOT is made by `debootstrap --variant=minbase
+# bookworm ROOT`, and the script changes it. Without ROOT, debootstrap makes one. This build's toolkit appears there as /usr/local/cuda.
+# With STEPS=1, builds and installs the package there from the sources, as the containers do (grader/template/container.sh). Requires
 # root and Debian's mirror.
 set -eu
 tree=$(cd "$(dirname "$0")/../../.." && pwd)
@@ -17,7 +17,7 @@ exercises=$(find "$tree/chapters" -name '*_test.c' | wc -l)
 failures=0
 wrong() { echo "FAIL $*" >&2; failures=$((failures + 1)); }
 
-# inside COMMAND: with ROOT as its root, not by chroot, in which no namespaces can be made. Mounts end with it.
+# inside COMMAND: runs it with ROOT as its root, but not by chroot, which forbids namespaces. Its mounts end with it.
 inside() {
     # shellcheck disable=SC2016
     unshare -m -p -f --kill-child sh -c 'set -e

@@ -1,7 +1,7 @@
 #!/bin/sh
-# dist.sh — `make check-dist`: the tar of the tree is the same from git and from itself; a student's release builds without git, has no solution
-# in it, and gives five exercises the scores of the full tree: solutions, skeletons, and steps between. RELEASE=folder of one that is unpacked
-# and built already does the last part alone.
+# dist.sh — `make check-dist`: the tar is the same from git and from itself; a student's release builds without git, contains no solution,
+# and gives the full tree's scores for five exercises: solutions, starter files and steps. RELEASE=FOLDER, of an unpacked
+# and built release, runs only the last part.
 set -eu
 tree=$(cd "$(dirname "$0")/../../.." && pwd)
 build=$(cd "$tree" && cd "${BUILD:-build}" && pwd)
@@ -32,14 +32,14 @@ release() {
     tar -xzf "$release" -C "$top/s"
     student=$(echo "$top"/s/warpbook-student-*)
     [ ! -e "$student/solutions" ] && [ ! -e "$student/grader/tests" ] || wrong "solutions or mutants are in $release"
-    # No file of the release is a solution or a step, under whatever name.
+    # No file of the release is a solution or a step, under any name.
     (cd "$tree/solutions" && find . -name '*.cu' -exec sha256sum {} +) | cut -c1-64 | sort >"$top/solutions"
     (cd "$student" && find . -type f -exec sha256sum {} +) | cut -c1-64 | sort >"$top/files"
     (cd "$tree/chapters" && find . -name '*.cu' -exec sha256sum {} +) | cut -c1-64 | sort >"$top/skeletons"
     same=$(comm -12 "$top/solutions" "$top/files" | comm -23 - "$top/skeletons" | wc -l)
     if [ "$same" = 0 ]; then ok "no file of it is a solution or a step"; else wrong "$same files of $release are solutions or steps"; fi
     mkdir "$student/build"
-    # Set-up runs there as on a student's machine, and finds this build's tools: they are not fetched again.
+    # Set-up runs as on a student's machine, but finds this build's tools, so that it doesn't fetch them again.
     [ ! -d "$build/disassembler" ] || cp -R "$build/disassembler" "$student/build/"
     PATH="$build/cuda/bin:$PATH" make -C "$student" >"$top/make.log" 2>&1 || { tail "$top/make.log" >&2; wrong "the release does not build"; exit 1; }
     ok "the release builds without git"
@@ -48,7 +48,7 @@ if [ "${RELEASE:-}" ]; then student=$RELEASE
 else tars && release
 fi
 
-# Equal but for what names the grader itself.
+# Equal except for the grader's version.
 scores() { python3 -c '
 import json, sys
 for x in json.load(sys.stdin)["exercises"]:

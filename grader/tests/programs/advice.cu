@@ -1,4 +1,4 @@
-// Hints about managed memory are kept, and given back.
+// Hints about managed memory are stored and returned by queries.
 // stderr: the program never called cudaGetLastError()
 #include "check.h"
 int main() {

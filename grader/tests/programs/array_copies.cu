@@ -1,4 +1,4 @@
-// Copies to and from arrays take their turn among kernels, in streams and in graphs, as other copies do.
+// Copies to and from arrays are ordered among kernels, in streams and graphs, like other copies.
 // nvcc: -Xcompiler -Wno-deprecated-declarations
 // stderr: the program never called cudaGetLastError()
 #include "check.h"
@@ -6,7 +6,7 @@
 enum { W = 5, H = 3 };
 
 __global__ void add(int *p, int value) { p[threadIdx.x] += value; }
-__global__ void late(int *p) { // long enough for a copy that did not wait to come too early
+__global__ void late(int *p) { // long enough to expose a copy that doesn't wait
     for (int i = 0; i < 20000; i++) p[threadIdx.x] = (p[threadIdx.x] * 3 + i) & 1023;
     p[threadIdx.x] = threadIdx.x;
 }
@@ -24,7 +24,7 @@ static cudaArray_t array_of(int depth) {
     return a;
 }
 
-// 0 to 14 by way of an array: 105
+// 0 to 14 through an array: 105
 static void in_stream(int *p) {
     cudaStream_t s;
     int back[W * H] = {0};
@@ -43,7 +43,7 @@ static void in_stream(int *p) {
     CHECK(cudaStreamDestroy(s));
 }
 
-// A captured copy looks at its source when the graph is launched: 15 × 7, then 15 × 8.
+// A captured copy reads its source when the graph is launched: 15 × 7, then 15 × 8.
 static void captured(int *p) {
     cudaStream_t s;
     cudaGraph_t g;

@@ -1,4 +1,4 @@
-// Clusters: where blocks are in them, shared memory of the others, and which sizes a launch may ask for. The errors are those
+// Clusters: ranks of blocks, distributed shared memory, and the sizes that a launch may request. The errors are those
 // that an H100 gives.
 // nvcc: -std=c++17
 // stderr: clusters of (4,1,1) blocks; the kernel was compiled for (2,1,1)
@@ -36,7 +36,7 @@ __global__ void __cluster_dims__(4, 1, 1) sums(int *out) {
     if (threadIdx.x == 0) out[blockIdx.x] = total;
 }
 
-// To the next block, which says who it is.
+// Writes this block's rank to the next block.
 __global__ void ring(int *out) {
     __shared__ int box[32];
     cg::cluster_group c = cg::this_cluster();

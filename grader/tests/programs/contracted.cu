@@ -1,5 +1,5 @@
-// contracted.cu: products and sums that ptxas makes one instruction of, and those that it does not: the last bits of the results tell. What is
-// expected is what an H100 prints.
+// contracted.cu: FMA contraction: products and sums that ptxas fuses, and others, which the last bits of the results show. The
+// expected output is an H100's.
 #include <cstdio>
 #include <cstring>
 #include <cuda_bf16.h>
@@ -7,7 +7,7 @@
 
 enum { FORMS = 22, VALUES = 64 };
 
-// One kernel for each form, lest the compiler find a product of one in another; the last one has many, which share products.
+// One kernel per form, so that the compiler can't share products between forms. The last kernel has many forms, which share products.
 template <int FORM> __global__ void form(float *out, const float *in, int n) {
     int i = threadIdx.x;
     float a = in[i], b = in[VALUES + i], c = in[2 * VALUES + i], d = in[3 * VALUES + i], m = a * b, s = a, *o = out + 4 * i;

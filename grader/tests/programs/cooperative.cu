@@ -1,4 +1,4 @@
-// A barrier for the whole grid.
+// A grid barrier.
 #include "check.h"
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;

@@ -1,4 +1,4 @@
-// A reduction with a barrier of the whole grid; and more blocks than the device holds at once, refused.
+// A reduction with a grid barrier, and a refused launch of more blocks than the device holds at once.
 // stderr: a cooperative launch of 1057 blocks; the device holds 1056 at once
 #include <vector>
 #include "check.h"

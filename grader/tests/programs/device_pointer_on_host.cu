@@ -1,4 +1,4 @@
-// The host dereferences a device pointer, the other classic mistake: SIGSEGV, with a word on why.
+// The host dereferences a device pointer, a classic mistake: SIGSEGV, with an explanation.
 // signal: 11
 // stderr: copy the data with cudaMemcpy
 #include "check.h"

@@ -1,4 +1,4 @@
-// What programs ask about the device and about kernels, printed as relations that hold on any device since Volta.
+// Queries about the device and kernels, printed as relations that hold on any device since Volta.
 #include "check.h"
 
 __global__ void kernel(float *p) {

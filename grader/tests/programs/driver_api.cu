@@ -1,4 +1,4 @@
-// The driver API: a module of PTX text, its kernel and variable, launches in both ways, memory, events, what is refused.
+// The driver API: a module of PTX text, its kernel and variable, both forms of launches, memory, events, refused calls.
 // nvcc: -lcuda
 // stderr: only machine code
 #include <cstdio>

@@ -1,5 +1,5 @@
-// The driver API beside what driver_api.cu has: virtual memory, whose bytes move with their handle; the linker of PTX; a context by
-// use of the runtime; occupancy; launches by structure; captured streams; and what is not there, which says so.
+// More of the driver API: virtual memory, whose bytes move with their handle; the linker of PTX; a context by
+// use of the runtime; occupancy; launches by structure; captured streams; unsupported calls, which report themselves.
 // nvcc: -lcuda
 // stderr: cuMemMap of memory that is mapped already
 // stderr: cuIpcGetMemHandle

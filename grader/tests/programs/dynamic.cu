@@ -1,6 +1,6 @@
-// Launches by kernels: children, children's children, fire and forget, tail launches, and errors of a launch. Whatever is
-// launched has ended when the host's synchronisation returns; what runs after what is printed in the order that this device
-// has: children after their parent, tail launches last.
+// Launches by kernels: children, grandchildren, fire and forget, tail launches, and errors of a launch. Every kernel that was
+// launched has ended when the host's synchronisation returns. The printed order is this device's:
+// children after their parent, tail launches last.
 // nvcc: -rdc=true
 #include "check.h"
 
@@ -14,7 +14,7 @@ __global__ void parent(int *o) {
     child<<<2, 1>>>(o, 10);
     child<<<2, 1, 0, cudaStreamFireAndForget>>>(o + 2, 100);
     last<<<1, 1, 0, cudaStreamTailLaunch>>>(o);
-    child<<<1, 2000>>>(o, 10000); // more threads than a block has: not launched
+    child<<<1, 2000>>>(o, 10000); // more threads than a block can have: not launched
     o[5] = cudaGetLastError();
     o[6] = cudaGetLastError();
 }

@@ -1,5 +1,5 @@
 // The device runtime's memory: cudaMalloc and cudaFree on the device's heap, copies and fills that run, in the order of the calls,
-// after the kernel, and what it says of devices and errors. Streams in shared memory.
+// after the kernel, and its queries of devices and errors. Streams in shared memory.
 // nvcc: -rdc=true
 #include "check.h"
 

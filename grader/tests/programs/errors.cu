@@ -1,4 +1,4 @@
-// What a CUDA programmer expects of wrong calls: each is refused, none breaks what comes after.
+// Wrong calls: each is refused, and none affects later calls.
 // stderr: 2048 threads
 // stderr: cudaFuncAttributeMaxDynamicSharedMemorySize
 // stderr: freed twice?

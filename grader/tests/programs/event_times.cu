@@ -1,5 +1,5 @@
-// Times between events: copies of pinned and pageable memory, a kernel, one behind another and in four streams, beside what an H100 took
-// for each: copies alone medians of 15, the others of three runs; nvcc -O3.
+// Times between events: copies of pinned and pageable memory, a kernel, in one stream and in four, next to an H100's times.
+// These are medians: copies alone of 15 runs, the others of three; nvcc -O3.
 // run: --device h100 --time
 // stderr: simgpu: steps: 
 // stderr: (4 times)

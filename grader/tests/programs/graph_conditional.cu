@@ -1,4 +1,4 @@
-// Conditional nodes of graphs: while, if with and without its other way, switch; conditions with a default and without, in the body
+// Conditional nodes of graphs: while, if with and without else, switch; conditions with and without a default, in the body
 // of another; two launches of the same graph; another graph's kernels for the same nodes.
 // stderr: the program never called cudaGetLastError()
 #include "check.h"

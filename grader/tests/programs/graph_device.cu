@@ -1,4 +1,4 @@
-// Graphs that kernels launch: beside the graph at hand, behind it, over and over; what is refused. Codes of errors are an H100's.
+// Graphs that kernels launch: alongside the current graph, after it, repeatedly; refused launches. Error codes are an H100's.
 // nvcc: -rdc=true -arch=sm_90 -std=c++17
 // On a GPU: nvcc -rdc=true -arch=sm_90 -std=c++17 graph_device.cu -o t -lcudadevrt && ./t
 #include "check.h"
@@ -34,7 +34,7 @@ template <class... A> static cudaGraphNode_t kernel(cudaGraph_t g, const cudaGra
     CHECK(cudaGraphAddKernelNode(&node, g, after, after != nullptr, &p));
     return node;
 }
-// For the device, and there.
+// Instantiates for the device, and uploads.
 static cudaGraphExec_t on_device(cudaGraph_t g, bool upload = true) {
     cudaGraphExec_t x;
     CHECK(cudaGraphInstantiate(&x, g, cudaGraphInstantiateFlagDeviceLaunch));

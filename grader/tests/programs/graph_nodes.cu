@@ -1,4 +1,4 @@
-// Graphs node by node: every kind, memory nodes, captured allocations, looking at a graph, new parameters, what is refused.
+// Graphs node by node: every kind, memory nodes, captured allocations, queries of a graph, new parameters, refused calls.
 #include "check.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Memory of the program's own, registered: seen by kernels under both addresses, and the program's again afterwards.
-// It asks for the last error once, so nothing is printed at its end.
+// Registered memory: kernels reach it through both addresses; after unregistering, only the program does.
+// It queries the last error once, so nothing is printed at its end.
 #include "check.h"
 #include <vector>
 __global__ void twice(int *p, int n) {
@@ -9,7 +9,7 @@ __global__ void twice(int *p, int n) {
 int main() {
     const int N = 100000;
     std::vector<char> room(N * 4 + 8192);
-    int *v = (int *)((size_t)(room.data() + 4095) / 4096 * 4096 + 16); // modelled times hang on the place in a page
+    int *v = (int *)((size_t)(room.data() + 4095) / 4096 * 4096 + 16); // modelled times depend on the offset in a page
     for (int i = 0; i < N; i++) v[i] = i;
     CHECK(cudaHostRegister(v, N * 4, cudaHostRegisterMapped));
     SHOW(cudaHostRegister(v, N * 4, cudaHostRegisterDefault));

@@ -1,4 +1,4 @@
-// Host code that looks at pinned memory before it has waited for the copies to and from it: told, once a copy, and all comes out as it did.
+// Host code that accesses pinned memory before it has waited for copies to and from it: reported once per copy, and results are unchanged.
 // stderr: touches byte 0 of 40000 that an asynchronous copy (default stream) writes to pinned memory, and has waited for nothing since
 // stderr: writes byte 40 of 40000 that an asynchronous copy reads from pinned memory, and has waited for nothing since
 // stderr: Wait for the stream (cudaStreamSynchronize), or for an event after the copy, first

@@ -1,4 +1,4 @@
-// Host code that has waited for the copies to and from pinned memory, by each of the ways there are, or touches what lies beside them:
+// Host code that has waited for copies to and from pinned memory, in every possible way, or accesses memory next to them:
 // nothing is told.
 #include "check.h"
 
@@ -50,7 +50,7 @@ static void by_each_way() {
     while (cudaStreamQuery(s) == cudaErrorNotReady) {}
     say("query");
     back(s);
-    CHECK(cudaMemcpy(p, p + N / 2, 4, cudaMemcpyDeviceToDevice)); // waits for s, as legacy streams do
+    CHECK(cudaMemcpy(p, p + N / 2, 4, cudaMemcpyDeviceToDevice)); // waits for s, because s is a blocking stream
     CHECK(cudaStreamSynchronize(0));
     say("legacy");
     back(s);

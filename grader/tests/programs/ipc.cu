@@ -1,4 +1,4 @@
-// What other processes and other devices would be needed for.
+// Calls that need other processes or devices.
 // stderr: cudaIpcGetMemHandle is not supported
 #include "check.h"
 int main() {

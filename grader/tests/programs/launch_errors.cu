@@ -1,4 +1,4 @@
-// Which errors a launch returns itself, and which calls refuse what.
+// Errors that a launch returns, and wrong arguments that calls refuse.
 // stderr: simgpu:
 #include "check.h"
 __global__ void bad(int *p) { p[threadIdx.x] = 1; }

@@ -1,5 +1,5 @@
-// Device code in two files: variables and functions of the other one, equal names that each file has for itself, inline
-// functions that both have, a function's address, and a kernel over there.
+// Device code in two files: variables and functions of the other one, equal static names in both files, inline
+// functions that both have, a function's address, and a kernel in the other file.
 // nvcc: -rdc=true grader/tests/hosted/linked_part.cu
 #include "../hosted/linked_part.h"
 #include "check.h"

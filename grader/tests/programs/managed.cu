@@ -11,7 +11,7 @@ __global__ void step(int *values, int n) {
     if (i == 0) shared_counter *= 2;
 }
 
-// What the host wrote is text for the device, too.
+// The device reads the host's text through the same pointer.
 __global__ void say(const char *text) {
     printf("%s from the device\n", text);
 }

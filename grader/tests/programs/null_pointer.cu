@@ -1,4 +1,4 @@
-// A kernel that writes through a null pointer: the launch succeeds, everything after it fails, for good.
+// A kernel that writes through a null pointer: the launch succeeds, and every later call fails.
 // stderr: out-of-bounds
 // status: 1
 #include "check.h"

@@ -1,4 +1,4 @@
-// A program with another version of the runtime library: it is told, and ends, whatever it would have done.
+// A program with another version of the runtime library gets a message and ends.
 // status: 3
 // stderr: was built with another version of the runtime library: rebuild it with `build/simgpu nvcc`
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-int main() { // what an older library said: version 1, in a hello of another size
+int main() { // an older library's message: version 1, in a hello of another size
     int pair[2], rendezvous = atoi(getenv("WARPBOOK_SOCKET"));
     if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair)) return 1;
     char control[CMSG_SPACE(sizeof(int))] = {}, byte = 'c';

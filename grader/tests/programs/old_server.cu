@@ -1,4 +1,4 @@
-// A device server of another version: the runtime says what to do, and ends the program.
+// A device server of another version: the runtime prints advice and ends the program.
 // stderr: rebuild the program with `build/simgpu nvcc`
 #include <cstdint>
 #include <cstdio>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct letter { // a byte that a descriptor comes with
+struct letter { // a byte, which carries a descriptor
     char byte = 'c', control[CMSG_SPACE(sizeof(int))] = {};
     iovec part = {&byte, 1};
     msghdr m = {};

@@ -1,4 +1,4 @@
-// One element past the end: the report names the line, the thread and how far.
+// One element past the end: the report names the line, the thread and the distance.
 // stderr: out-of-bounds
 // stderr: out_of_bounds.cu:8
 #include "check.h"

@@ -1,5 +1,5 @@
-// Processes, each with a device of its own: children that are forked before the first CUDA call, while the parent
-// uses the device too; and a child of a process that has a context, which has none.
+// Processes with separate devices: children that are forked before the first CUDA call, while the parent
+// uses the device, too; and a child of a process with a context, which it doesn't inherit.
 #include "check.h"
 #include <sys/wait.h>
 #include <unistd.h>

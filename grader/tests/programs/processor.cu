@@ -1,6 +1,6 @@
 // nvcc: -O2
-// What C leaves to the processor is the same on all: char has a sign, in kernels and in host code, and a product and a sum in host code are
-// rounded one after the other. (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24, whose last term rounding loses; a kernel fuses the two, and keeps it.
+// Implementation-defined behaviour is the same on all processors: char is signed, in kernels and in host code, and host code rounds a product
+// and a sum separately. (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: rounding loses the last term; a kernel's fused operation keeps it.
 #include <cstdio>
 
 static __host__ __device__ int below_zero(const char *text) { return text[0] < 0; }

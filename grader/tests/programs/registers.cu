@@ -1,5 +1,5 @@
 // stderr: threads of
-// What ptxas says of registers decides what can be launched, and how many blocks an SM holds; each kernel has its own figure.
+// ptxas's registers limit a launch's threads and an SM's blocks; each kernel has its own figure.
 #include "check.h"
 
 __global__ void few(float *p) { p[threadIdx.x] = 1; }

@@ -1,4 +1,4 @@
-// cudaDeviceReset: memory is free, variables have their initial values.
+// cudaDeviceReset frees memory and restores the initial values of variables.
 #include "check.h"
 __device__ int v = 5;
 __global__ void inc() { v++; }

@@ -1,4 +1,4 @@
-// Streams, events, callbacks: the order that they promise.
+// Streams, events, callbacks: the guaranteed order.
 #include "check.h"
 
 __global__ void times_plus(int *p, int n, int factor, int addend) {

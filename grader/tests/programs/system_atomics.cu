@@ -1,5 +1,5 @@
-// Atomics of the device and of the host in memory that both see, at the same time: none is lost. Each side adds 1 at the same words
-// until it has done so often enough; the host begins when the kernel has.
+// Concurrent atomics of device and host in shared memory: none is lost. Each side adds 1 to the same words
+// a fixed number of times; the host starts after the kernel.
 #include "check.h"
 
 enum { TURNS = 20000, WORDS = 2 };

@@ -1,10 +1,10 @@
-// Bulk copies by tensor maps: 1 to 5 dimensions, borders, fills, steps, swizzles, stores, reductions, multicast, what the encoder refuses.
+// Bulk copies by tensor maps: 1 to 5 dimensions, borders, fills, steps, swizzles, stores, reductions, multicast, refused maps.
 // nvcc: -arch=sm_90 -std=c++17
-// Each case is compared with a reference on the host that goes element by element, and prints a digest of all bytes, so that the
-// same file tells what a GPU does: nvcc -arch=sm_90 -std=c++17 tensor_maps.cu -o t && ./t
-// Coordinates are such as GPUs take (docs/simgpu.md): what they refuse ends a program, and is in torture/tensor_unaligned.cu and others.
-// With an argument it also tries what this project's simulated GPU does not know for certain: ./t doubts; with a
-// number behind that, only that load, store or reduction: what a GPU refuses ends the process
+// Compares each case with a host reference, element by element, and prints a digest of all bytes, so that the
+// same file also tests a GPU: nvcc -arch=sm_90 -std=c++17 tensor_maps.cu -o t && ./t
+// GPUs accept all coordinates here (docs/simgpu.md). Others end a program: torture/tensor_unaligned.cu and others test them.
+// With an argument (./t doubts), it also tries cases in which the simulated GPU's behaviour is an assumption. With a
+// number after it, only that load, store or reduction, because a refused one ends the process
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +19,7 @@
 typedef std::vector<uint8_t> bytes;
 static decltype(&cuTensorMapEncodeTiled) encode;
 static int failures, cases, only = -1;
-// Whether the case at hand is to be run: what a GPU refuses ends the process.
+// Returns true if the current case is to be run: one that a GPU refuses ends the process.
 static bool skipped() { return cases++ != only && only >= 0; }
 
 // ---- the device ----
@@ -53,13 +53,13 @@ __device__ void init(uint64_t *bar, int tile) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at(bar)), "r"(tile) : "memory");
 }
-// Not for ever: what arrives may not be what is waited for.
+// Waits with a limit, because the expected bytes may never arrive.
 __device__ void wait(uint64_t *bar) {
     for (int turn = 0, done = 0; turn < 1000000 && !done; turn++)
         asm volatile("{\n.reg .pred q;\nmbarrier.try_wait.parity.shared::cta.b64 q, [%1], 0;\nselp.b32 %0, 1, 0, q;\n}" : "=r"(done) : "r"(at(bar)) : "memory");
 }
 
-// A tile of `tile` bytes, and `shown` bytes of shared memory from where it was asked for on.
+// Loads a tile of `tile` bytes, and prints `shown` bytes of shared memory from its start.
 __global__ void load_tile(const __grid_constant__ CUtensorMap map, place p, int tile, int offset, int shown, uint8_t *out) {
     extern __shared__ __align__(1024) uint8_t shared[];
     __shared__ uint64_t bar;
@@ -109,7 +109,7 @@ __global__ void __cluster_dims__(4) multicast(const __grid_constant__ CUtensorMa
     asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
 }
 
-// ---- a tensor, and what a tile of it is, element by element ----
+// ---- a tensor, and the reference for a tile, element by element ----
 
 struct tensor {
     CUtensorMapDataType type;
@@ -132,7 +132,7 @@ static CUresult make(CUtensorMap *m, const tensor &t, void *p) {
                   CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                   t.nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
-// The byte of shared memory that byte `b` of a tile without swizzle is at: rows of 128 bytes exchange their chunks of 16.
+// Returns the swizzled position of byte `b` of a tile: rows of 128 bytes permute their chunks of 16.
 static int shuffled(const tensor &t, int b) {
     int line = b / 128, chunk = b / 16 % 8;
     int by = t.swizzle == CU_TENSOR_MAP_SWIZZLE_128B ? line % 8 : t.swizzle == CU_TENSOR_MAP_SWIZZLE_64B ? line % 4 : t.swizzle == CU_TENSOR_MAP_SWIZZLE_32B ? line % 2 : 0;
@@ -374,7 +374,7 @@ static void multicasts() {
     }
 }
 
-// ---- what the encoder refuses ----
+// ---- maps that the encoder refuses ----
 
 struct call {
     CUtensorMap m;
@@ -441,7 +441,7 @@ static void show(const char *name, const tensor &t, place p, const bytes &in, in
     printf("%s\n", name);
     for (int i = 0; i < shown; i++) printf("%02x%s", got[i], i % 32 == 31 ? "\n" : i % 16 == 15 ? "  " : "");
 }
-// Bytes as they come, which no manual tells: rows shorter than what they swizzle within, steps in dimension 0, conversions, which NaN.
+// Undocumented results: rows shorter than their swizzle's span, steps in dimension 0, conversions, the NaN's bits.
 static void as_it_comes(int which) {
     tensor t = {F32, 4, 2, {32, 16}, {128}, {16, 5}, {1, 1}, S128, false};
     tensor s = {F32, 4, 1, {64}, {}, {16}, {1}, NONE, false};
@@ -471,7 +471,7 @@ static void as_it_comes(int which) {
     }
 }
 
-// The same of stores: elements that are converted, and what lies behind a row that is no multiple of 16 bytes.
+// The same for stores: converted elements, and the bytes after a row that is not a multiple of 16 bytes.
 static void as_it_goes(int which) {
     static const CUtensorMapDataType types[] = {CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ, F32};
     static const uint32_t odd[] = {0x3f800001, 0x3f801fff, 0x3f801000, 0x3f803000, 0x00000001, 0x807fffff, 0x7f800001, 0xffffffff, 0x7fc01234, 0xff800000, 0, 0x80000000, 1, 2, 3, 4};

@@ -1,4 +1,4 @@
-// Tensor maps that kernels change or make: each load by such a map fetches what a load by the host's map of the same tensor does.
+// Tensor maps that kernels change or make: each load gets the same bytes as with the host's map of the tensor.
 // nvcc: -gencode arch=compute_90a,code=compute_90a -std=c++17
 // On a GPU: nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 tensor_replace.cu -o t && ./t
 #include "check.h"
@@ -93,7 +93,7 @@ __global__ void by_host(const __grid_constant__ CUtensorMap map, const __grid_co
 
 // ---- maps by kernels ----
 
-// A warp shows what is in shared memory to those that copy by it.
+// A warp publishes the map in shared memory to the threads that copy by it.
 __device__ void publish(CUtensorMap *to, const CUtensorMap *from) {
     __syncwarp();
     asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(to), "r"(place(from)) : "memory");
@@ -126,7 +126,7 @@ __global__ void by_device(const __grid_constant__ CUtensorMap other, const __gri
     end(tile, out);
 }
 
-// One map, led to the next tensor after each load.
+// One map, which points to the next tensor after each load.
 __global__ void one_by_one(const __grid_constant__ CUtensorMap first, const __grid_constant__ tensor t, const char *memory, CUtensorMap *map, char *out) {
     extern __shared__ __align__(1024) char tile[];
     __shared__ alignas(128) CUtensorMap copy;
@@ -155,7 +155,7 @@ static CUtensorMap map_of(const tensor &t, char *memory) {
     if (r) printf("%s: encode: %d\n", t.name, r);
     return m;
 }
-// Types as tensormap.replace counts them.
+// Types as tensormap.replace numbers them.
 static int type_of(int type) {
     static const int FIELD[] = {0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11, 12};
     return FIELD[type];

@@ -1,4 +1,4 @@
-// How tensor cores add: mma.sync of every type of floats, on operands whose sums have to be cut, digests of all bits of the results.
+// Additions of tensor cores: mma.sync of every float type, on operands whose sums are truncated; digests of all result bits.
 // nvcc: -arch=sm_90 -std=c++17
 // The expected digests are an H100's: nvcc -arch=sm_90 -std=c++17 tensor_sums.cu -o t && ./t
 #include "expect.h"
@@ -11,7 +11,7 @@ struct shape {
     const char *name;
     int a, b, d, k;          // types; the sum's length
     int na, nb, nd;          // registers
-    bool every;              // of tf32 also the bits that do not count
+    bool every;              // also tf32's unused bits
     void (*kernel)(const uint32_t *, const uint32_t *, const uint32_t *, uint32_t *);
 };
 

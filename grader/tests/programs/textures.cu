@@ -1,5 +1,5 @@
 // Textures, arrays and surfaces. Expected values follow the programming guide's formulas ("Texture Fetching"): linear
-// filtering at x looks at texels floor(x - 0.5) and the next, weighed by the fraction in steps of 1/256.
+// filtering at x reads texels floor(x - 0.5) and the next, weighted by the fraction in steps of 1/256.
 // nvcc: -std=c++17
 // stderr: the program never called cudaGetLastError()
 #include "check.h"

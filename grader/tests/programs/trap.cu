@@ -1,4 +1,4 @@
-// __trap and assert end a kernel with errors of their own.
+// __trap and assert end a kernel, each with its own error.
 // status: 2
 // stderr: trap
 #include "check.h"

@@ -1,4 +1,4 @@
-// Sanitizer findings are reported though nothing faults: an uninitialised read.
+// The sanitizer reports an uninitialized read although nothing faults.
 // stderr: uninitialized read
 #include "check.h"
 

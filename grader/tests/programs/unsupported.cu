@@ -1,4 +1,4 @@
-// What is not supported says so, once, and the program goes on.
+// An unsupported call reports itself once, and the program continues.
 // stderr: cudaMallocMipmappedArray is not supported
 #include "check.h"
 

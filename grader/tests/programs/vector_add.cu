@@ -1,4 +1,4 @@
-// The first program that anyone writes: allocate, copy, launch, copy back, check.
+// A first program: allocate, copy, launch, copy back, check.
 // status: 3
 #include "check.h"
 #include <vector>

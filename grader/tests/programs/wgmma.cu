@@ -1,4 +1,4 @@
-// Products by warpgroups: every layout of a matrix in shared memory, every type, sums that have to be cut, digests of all bits of the results.
+// Warpgroup products: every layout of a matrix in shared memory, every type, truncated sums; digests of all result bits.
 // nvcc: -gencode arch=compute_90a,code=compute_90a -std=c++17
 // The expected digests are an H100's: nvcc -gencode arch=compute_90a,code=sm_90a -std=c++17 wgmma.cu -o t && ./t
 #include "expect.h"
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
-enum { IMAGE = 160 * 1024, B_AT = 64 * 1024 }; // bytes of shared memory; where b lies
+enum { IMAGE = 160 * 1024, B_AT = 64 * 1024 }; // bytes of shared memory; offset of b
 
 // ---- a kernel for each form of the instruction ----
 
@@ -22,7 +22,7 @@ template <class F> __device__ void run(const uint4 *image, const uint32_t *regis
     asm volatile("fence.proxy.async;" ::: "memory");
     __syncthreads();
     uint64_t at = (uint32_t)__cvta_generic_to_shared(shared) >> 4;
-    uint32_t a[5], v[128]; // of sparse forms, a[4] says where in k the elements of a lie
+    uint32_t a[5], v[128]; // in sparse forms, a[4] has the positions in k of a's elements
     for (int i = 0; i < 5; i++) a[i] = registers[i * 128 + threadIdx.x];
     for (int i = 0; i < count; i++) v[i] = d[i * 128 + threadIdx.x];
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -183,7 +183,7 @@ static test swizzled(uint32_t swizzle) {
     t.a.swizzle = t.b.swizzle = swizzle, t.a.lead = t.b.lead = 16, t.a.stride = t.b.stride = row * 8;
     return t;
 }
-// No swizzle: strides that nothing else has tell which is which.
+// No swizzle: unique strides identify the dimensions.
 static void plain_layouts() {
     for (int i = 0; i < DENSE; i++) add(i, PLAIN);
     test odd = PLAIN;
@@ -270,7 +270,7 @@ static void sparse() {
         }
 }
 
-// Of four elements the places of two, lower first; of two of 32 bits the place of one, as two halves of it.
+// The positions of two of four elements, lower first; for 32-bit elements that of one of two, as its two halves.
 static uint32_t places_of(int type, random_words &r) {
     static const uint32_t PAIRS[] = {4, 8, 12, 9, 13, 14}, ONES[] = {4, 14};
     uint32_t v = 0;

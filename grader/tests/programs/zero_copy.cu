@@ -1,5 +1,5 @@
 // not repeatable: a kernel waits for the host
-// Pinned and managed memory: one address on both sides, the same pages; a kernel that waits for the host, and the other way
+// Pinned and managed memory: one address on both sides, the same pages; a kernel that waits for the host, and vice versa
 // round.
 // stderr: the program never called cudaGetLastError()
 #include "check.h"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# headers.sh BUILD: compiles the runtime against the headers of every release of CUDA that has a wheel of its own on PyPI, 12.0 to 13.5:
-# what a release lacks, or calls otherwise, the runtime has to know. Needs a network the first time; the headers stay in BUILD/headers.
+# headers.sh BUILD: compiles the runtime against the headers of every CUDA release that has a wheel on PyPI, 12.0 to 13.5,
+# to find names that a release lacks or changed. Requires a network the first time; BUILD/headers keeps the headers.
 set -eu
 build=$1 bad=0
 for wheel in cuda-runtime-cu12==12.0.146 cuda-runtime-cu12==12.1.105 cuda-runtime-cu12==12.2.140 cuda-runtime-cu12==12.3.101 \
@@ -12,7 +12,7 @@ for wheel in cuda-runtime-cu12==12.0.146 cuda-runtime-cu12==12.1.105 cuda-runtim
         python3 -m pip install -q --target "$folder.new" --no-deps --no-compile --disable-pip-version-check "nvidia-$wheel"
         mv "$folder.new" "$folder"
     }
-    # The headers under crt/ come with nvcc's own wheel: those that are here.
+    # The headers under crt/ are in nvcc's wheel: use those of this build.
     include=$(dirname "$(find "$folder" -name cuda_runtime_api.h)")
     faults=0
     for file in grader/runtime/*.c; do

@@ -1,7 +1,7 @@
 #!/bin/sh
-# roots.sh FOLDER [SUITE…]: the two commands of the README in fresh roots of Debian, as root with a network, as root without, and as a user
-# without sudo; then set-up on a system that says it is Fedora, and on one that nobody knows. Suites are bookworm and trixie where none is
-# named. Needs root, debootstrap and a network; takes some minutes a suite. FOLDER keeps the fresh roots as archives, and what was printed.
+# roots.sh FOLDER [SUITE…]: runs the README's two commands in fresh Debian roots, as root with and without a network, and as a user
+# without sudo; then set-up on systems that claim to be Fedora or an unknown one. The suites are bookworm and trixie if none is
+# named. Requires root, debootstrap and a network; takes some minutes per suite. FOLDER keeps the fresh roots as archives, and the output.
 set -eu
 work=$1
 shift
@@ -27,7 +27,7 @@ fresh() { # SUITE: an unpacked root with the tree in it
     [ -z "${PIP_CERT:-}" ] || cp -L "$PIP_CERT" "$root/etc/pip.crt"
 }
 
-# within USER NETWORK COMMAND: in mount and process namespaces of its own, so that nothing stays mounted.
+# within USER NETWORK COMMAND: runs it in separate mount and process namespaces, so that nothing stays mounted.
 within() {
     options="-m -p -f --mount-proc=$root/proc"
     [ "$2" = network ] || options="$options -n"
@@ -36,21 +36,21 @@ within() {
         HOME=/tmp ${4:+PIP_CERT=/etc/pip.crt} sh -c "cd /warpbook && $3"' - "$root" "$1" "$3" "${PIP_CERT:-}"
 }
 
-# expect NAME TEXT: what was printed has it
+# expect NAME TEXT: requires that the output contains the text
 expect() {
     if grep -q -e "$2" "$work/$1.log"; then echo "roots: $1: ok"; else
         echo "roots: $1: \"$2\" is not in $work/$1.log" && bad=1
     fi
 }
 
-# asks_as SUITE ID TEXT: on a system that says it is ID, set-up says TEXT
+# asks_as SUITE ID TEXT: requires that set-up prints TEXT on a system that claims to be ID
 asks_as() {
     echo "ID=$2" >"$root/usr/lib/os-release"
     within 65534:65534 none 'sh grader/setup.sh build' >"$work/$1-as-$2.log" 2>&1 || true
     expect "$1-as-$2" "$3"
 }
 
-# on_musl SUITE: a root of nothing but busybox and musl, both from Debian, whose shell and C library are those of Alpine
+# on_musl SUITE: makes a root with only busybox and musl, both from Debian, which are Alpine's shell and C library
 on_musl() {
     rm -rf "$work/musl"
     mkdir -p "$work/musl/dev" "$work/musl/bin" "$work/musl/lib" "$work/musl/warpbook/grader"
@@ -84,7 +84,7 @@ for suite in "$@"; do
     on_musl "$suite"
     within root network 'sh grader/setup.sh build && make && build/grader run transpose' >"$work/$suite-root.log" 2>&1 || true
     expect "$suite-root" 'correct    16 of 16 cases'
-    # Everything is installed now: a user needs no rights and no network.
+    # Everything is installed now, so a user needs no rights and no network.
     within root none 'rm -rf build/grader build/deps build/setup.done && chmod -R a+rwX . && chown -R 65534:65534 .' >/dev/null
     within 65534:65534 none 'make && build/grader run transpose' >"$work/$suite-user-later.log" 2>&1 || true
     expect "$suite-user-later" 'correct    16 of 16 cases'
