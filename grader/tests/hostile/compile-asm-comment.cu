@@ -1,4 +1,4 @@
-// AC/CE | own | comments in inline assembly that one reader of PTX may end sooner than another | 
+// AC/CE | own | comments in inline assembly that one PTX parser may end earlier than another | 
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     asm volatile("/* // */ // /* \n /* \\ */ // \\ \n");

@@ -1,4 +1,4 @@
-// RTE/TLE/CE/IE | own | calls an address that is no function | 
+// RTE/TLE/CE/IE | own | calls an address that is not a function | 
 typedef void (*f)(int *);
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

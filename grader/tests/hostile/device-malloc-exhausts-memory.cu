@@ -1,4 +1,4 @@
-// AC | own | device malloc takes the room that a later allocation of the host had while recorded | 
+// AC | own | device malloc takes the memory of a later, recorded host allocation | 
 __global__ void eat(int n) {
     if (threadIdx.x == 0) for (int j = 0; j < 4000 && malloc(1 << 20); j++) {}
 }

@@ -1,4 +1,4 @@
-// AC | own | device malloc, never freed, then an allocation by the host: is it where it was recorded | 
+// AC | own | device malloc, never freed, then a host allocation, which must get its recorded address | 
 __global__ void eat(int n) {
     if (threadIdx.x == 0) for (int j = 0; j < 10; j++) malloc(1000 * j + 1);
 }

@@ -1,4 +1,4 @@
-// TLE/RTE | 45 | a block waits for a block that never comes | 
+// TLE/RTE | 45 | a block waits for one that never runs | 
 __device__ volatile int flag;
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// AC/RTE/WA | own | pieces of an upload that overlap, lie about the total, start in the middle | 
+// AC/RTE/WA | own | pieces of an upload that overlap, claim a wrong total, start in the middle | 
 #include "forge.cuh"
 #include "forge_image.cuh"
 __global__ void k(int *out, const int *in, int n) {

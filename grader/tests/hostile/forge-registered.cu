@@ -1,4 +1,4 @@
-// RTE | own | registers a fat binary made by hand, with entries that nest and announce more than there is | did not make
+// RTE | own | registers a handmade fat binary with nested entries and wrong sizes | did not make
 #include <stdint.h>
 #include <string.h>
 struct entry {

@@ -1,4 +1,4 @@
-// AC | own | system calls of later kernels that undo what their elders may not | 
+// AC | own | newer system calls with the effects of forbidden older ones | 
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>

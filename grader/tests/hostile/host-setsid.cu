@@ -1,4 +1,4 @@
-// AC* | 40 | a child in a session of its own that sleeps on | 
+// AC* | 40 | a child in its own session that keeps sleeping | 
 #include <unistd.h>
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// AC | own | a thread that spins on after the entry has returned | 
+// AC | own | a thread that keeps spinning after the entry has returned | 
 #include <thread>
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

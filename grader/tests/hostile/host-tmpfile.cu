@@ -1,4 +1,4 @@
-// AC/RTE/OLE | own | files without a name, mapped and closed, that no look into the folder sees | 
+// AC/RTE/OLE | own | unlinked files, mapped and closed, which no listing of the folder shows | 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>

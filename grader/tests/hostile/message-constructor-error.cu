@@ -1,4 +1,4 @@
-// AC/RTE | own | a constructor provokes every error that the server knows, then behaves | 
+// AC/RTE | own | a constructor causes every error of the server, then works correctly | 
 #include <sys/mman.h>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {

@@ -1,4 +1,4 @@
-// RTE/WA/TLE/AC | own | copies whose pitch times rows passes 2^64, or is nought | 
+// RTE/WA/TLE/AC | own | copies whose pitch times rows exceeds 2^64, or is 0 | 
 #include <sys/mman.h>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {

@@ -1,4 +1,4 @@
-// RTE | own | a constructor says that the entry is not there | 
+// RTE | own | a constructor reports that the entry is missing | 
 #include <sys/mman.h>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {

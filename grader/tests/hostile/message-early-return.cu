@@ -1,4 +1,4 @@
-// RTE | own | a constructor says that the entry has returned, before anything was asked | 
+// RTE | own | a constructor reports that the entry has returned, before it was called | 
 #include <sys/mman.h>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {

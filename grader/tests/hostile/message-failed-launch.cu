@@ -1,4 +1,4 @@
-// RTE | own | says that a launch failed with an error that there is not | launch failed
+// RTE | own | reports a failed launch with an invalid error code | launch failed
 #include <sys/mman.h>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {

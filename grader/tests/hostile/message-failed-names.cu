@@ -1,4 +1,4 @@
-// RTE/AC/WA | own | says that calls of odd names failed, with codes that there are not | 
+// RTE/AC/WA | own | reports failed calls with odd names and invalid error codes | 
 #include <sys/mman.h>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {

@@ -1,4 +1,4 @@
-// AC/RTE/WA/TLE | own | a child keeps the connection and asks on after the entry has returned | 
+// AC/RTE/WA/TLE | own | a child keeps the connection and sends requests after the entry has returned | 
 #include <sys/mman.h>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {

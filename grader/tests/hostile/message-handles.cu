@@ -1,4 +1,4 @@
-// RTE/WA/AC | own | modules, kernels and addresses that nobody gave it | 
+// RTE/WA/AC | own | uses invented modules, kernels and addresses | 
 #include <sys/mman.h>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {

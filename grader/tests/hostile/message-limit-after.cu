@@ -1,4 +1,4 @@
-// AC | own | lowers the limit of a kernel after the launch that needed it, and asks for more than there is | 
+// AC | own | lowers a kernel's limit after the launch that needed it, and requests more than the device has | 
 #include <sys/mman.h>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {

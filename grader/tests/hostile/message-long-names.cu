@@ -1,4 +1,4 @@
-// RTE/WA/AC | own | asks for kernels and variables of forty thousand characters | 
+// RTE/WA/AC | own | looks up kernels and variables with names of forty thousand characters | 
 #include <sys/mman.h>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {

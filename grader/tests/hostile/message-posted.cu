@@ -1,4 +1,4 @@
-// RTE/WA/TLE | own | posts, as if no answer were wanted, every message there is, and launches nobody checked | 
+// RTE/WA/TLE | own | posts every message without waiting for a reply, unchecked launches included | 
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// RTE | own | says, in the entry, that the object is loaded | 
+// RTE | own | reports, in the entry, that the object is loaded | 
 #include <sys/mman.h>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {

@@ -1,4 +1,4 @@
-// AC/RTE/WA/TLE | own | a thread allocates and frees on while the grader replays | 
+// AC/RTE/WA/TLE | own | a thread keeps allocating and freeing while the grader replays | 
 #include <pthread.h>
 #include <sys/mman.h>
 #include "forge.cuh"

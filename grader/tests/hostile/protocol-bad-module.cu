@@ -1,4 +1,4 @@
-// WA/RTE/IE | own | loads device code of its own making: garbage, truncated, huge | 
+// WA/RTE/IE | own | loads handmade device code: garbage, truncated, huge | 
 #include <sys/mman.h>
 #include "forge.cuh"
 extern "C" void plus_one(int *out, const int *in, int n) {

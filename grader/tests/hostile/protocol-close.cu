@@ -1,4 +1,4 @@
-// RTE | own | closes the connection and opens something else in its place | 
+// RTE | own | closes the connection and opens another file under its number | 
 #include <unistd.h>
 #include <fcntl.h>
 __global__ void k(int *out, const int *in, int n) {

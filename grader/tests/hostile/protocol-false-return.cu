@@ -1,4 +1,4 @@
-// WA/RTE* | own | tells the server itself that the entry has returned, and says so again | 
+// WA/RTE* | own | reports to the server that the entry has returned, twice | 
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

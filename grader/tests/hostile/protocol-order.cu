@@ -1,4 +1,4 @@
-// WA/RTE/TLE | own | the order of commands, made up: streams that are none, numbers that run back, tails of any size, a flood of them | 
+// WA/RTE/TLE | own | forged stream clocks: invalid streams, decreasing numbers, tails of any size, a flood | 
 #include "forge.cuh"
 extern "C" void plus_one(int *out, const int *in, int n) {
     static struct {

@@ -1,4 +1,4 @@
-// AC/RTE/WA | 6 | the host asks for the time of an event that it set once the last replay was over | 
+// AC/RTE/WA | 6 | the host queries an event's time after the last replay | 
 #include <cstdio>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {

@@ -1,4 +1,4 @@
-// WA/RTE | 28 | memory that is never freed, asked for again at the next call | 
+// WA/RTE | 28 | memory that is never freed, and used again in the next call | 
 __global__ void k(int *out, const int *in, int *kept, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

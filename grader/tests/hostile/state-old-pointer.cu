@@ -1,4 +1,4 @@
-// WA/RTE | 28 | memory of an earlier call, by the address that it had | 
+// WA/RTE | 28 | uses memory of an earlier call by its address | 
 __global__ void k(int *out, const int *in, int *kept, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = kept[i];

@@ -1,4 +1,4 @@
-// AC/RTE/WA | 6 | the host asks for what device printf told of the inputs in the last replay | 
+// AC/RTE/WA | 6 | the host requests the device printf output of the last replay, which has inputs | 
 #include <cstdio>
 #include <cstdlib>
 #include <sys/mman.h>

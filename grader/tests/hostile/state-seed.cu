@@ -1,4 +1,4 @@
-// WA/RTE | 20 | a kernel guesses the generator from what it sees of the input | are wrong
+// WA/RTE | 20 | a kernel guesses the generator from the input | are wrong
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned x = (unsigned)in[0] * 1664525u + 1013904223u * (unsigned)i;

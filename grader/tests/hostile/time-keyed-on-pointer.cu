@@ -1,4 +1,4 @@
-// WA* | 5 | skips the launch for an output pointer that it has seen | launched no kernel
+// WA* | 5 | skips the launch if it has seen the output pointer before | launched no kernel
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = in[i] + 1;

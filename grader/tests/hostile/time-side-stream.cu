@@ -1,4 +1,4 @@
-// AC | 1 | work on a side stream, outside anybody's events | 
+// AC | 1 | work on a side stream, outside the timing events | 
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = in[i] + 1;

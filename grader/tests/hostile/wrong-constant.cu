@@ -1,4 +1,4 @@
-// WA | 22 | writes a constant where the truth might be nearly constant | are wrong
+// WA | 22 | writes a constant, in case the result is nearly constant | are wrong
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] = 1;

@@ -1,4 +1,4 @@
-// WA/RTE | 28 | a __device__ counter is to make only the first launch work | are wrong
+// WA/RTE | 28 | a __device__ counter, so that only the first launch works | are wrong
 __device__ int launches;
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

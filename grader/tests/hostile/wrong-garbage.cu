@@ -1,4 +1,4 @@
-// RTE* | 26 | reads the output before writing it, in case it holds the answer | uninitialized read
+// RTE* | 26 | reads the output before writing it, in case it holds the result | uninitialized read
 __global__ void k(int *out, const int *in, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) out[i] |= in[i] + 1;

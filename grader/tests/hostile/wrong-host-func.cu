@@ -1,4 +1,4 @@
-// WA/RTE/CE | 21 | computes late, in a host callback on the stream | 
+// WA/RTE/CE | 21 | computes later, in a host callback on the stream | 
 static void late(void *p) { *(int *)p = 1; }
 extern "C" void plus_one(int *out, const int *in, int n) {
     cudaLaunchHostFunc(0, late, out);

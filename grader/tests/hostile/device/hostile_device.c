@@ -82,8 +82,8 @@ static void try_outside_access(void) {
     }
     for (int fd = 6; has_mode("descriptors") && fd < 1024; fd++)
         if (fcntl(fd, F_GETFD) >= 0 && fd != 6) send_log("descriptor", 10);
-    for (volatile char *page;
-         has_mode("memory");) /* volatile, lest the compiler see that nobody reads it */
+    for (volatile char *page; has_mode(
+             "memory");) /* volatile, so that the compiler keeps it although nothing reads it */
         for (size_t i = 0, n = 64 << 20; i < n; i += 4096) page = i ? page : malloc(n), page[i] = 1;
     if (has_mode("hang")) sleep(1000);
     if (has_mode("crash")) raise(SIGSEGV);
