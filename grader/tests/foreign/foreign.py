@@ -13,10 +13,10 @@ SIMGPU, WORK, PAGE = os.path.abspath("build/simgpu"), os.path.abspath("build/tes
 SECONDS, DEVICE = 600, "H200"
 COLUMNS = ("repository", "commit", "path", "build flags", "arguments", "outcome class", "reason")
 # What may be seen of a program of each class; the first column of the page's totals.
-SEEN = {"clean": {"silent"}, "reported, rightly": {"reported"}, "reported, wrongly": {"reported"},
+SEEN = {"clean": {"silent"}, "correct report": {"reported"}, "false report": {"reported"},
         "wrong result": {"silent", "reported", "failed"}, "refused": {"reported", "failed"}, "slow": {"slow", "reported"},
         "does not build": {"does not build"}}
-PASSED = ("clean", "reported, rightly")
+PASSED = ("clean", "correct report")
 
 def rows():
     found = []
@@ -66,11 +66,11 @@ def look(row, folder):
     return "slow" if status is None else "reported" if said else "failed" if status != wanted else "silent", out + err
 
 def judge(row, folder):
-    """What differs from the row, or nothing."""
+    """Returns the first difference from the row, or an empty text."""
     seen, output = look(row, folder)
     missing = [t for t in re.findall(r"`([^`]+)`", row["reason"]) if t not in output]
     if seen not in SEEN[row["outcome class"]]: return f"{row['outcome class']} in the table, but {seen}", output
-    return (f"did not say `{missing[0]}`" if missing else ""), output
+    return (f"did not print `{missing[0]}`" if missing else ""), output
 
 def wrap(text): return textwrap.fill(text, 119, break_long_words=False, break_on_hyphens=False)
 
@@ -81,12 +81,12 @@ def page(all_rows):
     nvcc = re.search(r"release ([\d.]+)", subprocess.run([SIMGPU, "nvcc", "--version"], capture_output=True, text=True).stdout)[1]
     out = ["# Public programs under simgpu", "",
            wrap(f"`python3 grader/tests/foreign/foreign.py FOLDER --write`, {datetime.date.today()}, as an {DEVICE}, nvcc {nvcc}: {len(all_rows)} programs of "
-                f"{len({r['repository'] for r in all_rows})} public repositories, none of them written for the simulator. `grader/tests/foreign/README.md` says what "
-                "the classes are and where the sources come from."), "",
-           wrap(f"Of {built} programs that nvcc builds {passed} come out right, silently or with a report that is right: {100 * passed / max(built, 1):.0f} %."), "",
+                f"{len({r['repository'] for r in all_rows})} public repositories, none written for the simulator. `grader/tests/foreign/README.md` explains the "
+                "outcomes and lists the sources."), "",
+           wrap(f"Of the {built} programs that nvcc builds, {passed} run correctly, without a report or with a correct one: {100 * passed / max(built, 1):.0f} %."), "",
            "| outcome | programs |", "|---|---|", *(f"| {c} | {counts[c]} |" for c in SEEN), ""]
     others = [r for r in all_rows if r["outcome class"] != "clean"]
-    if others: out += ["## Not clean", "", "| program | outcome | why |", "|---|---|---|", *(f"| {title(r)} | {r['outcome class']} | {r['reason']} |" for r in others), ""]
+    if others: out += ["## Not clean", "", "| program | outcome | reason |", "|---|---|---|", *(f"| {title(r)} | {r['outcome class']} | {r['reason']} |" for r in others), ""]
     out += ["## Clean", ""]
     for repository in sorted({r["repository"] for r in all_rows}):
         names = [title(r)[len(repository) + 1:] + (f" ({r['reason']})" if r["reason"] else "") for r in all_rows if r["repository"] == repository and r["outcome class"] == "clean"]
@@ -105,7 +105,7 @@ def main():
         for row, (why, output) in zip(here, pool.map(lambda r: judge(r, folder), here)):
             if why: print(f"{title(row)}: {why}\n{textwrap.indent(output[-2000:], '    ')}", flush=True)
             differ += bool(why)
-    print(f"{len(here)} programs, {differ} not as their row says; sources of {len(chosen) - len(here)} are missing")
+    print(f"{len(here)} programs, {differ} differ from their row; sources of {len(chosen) - len(here)} are missing")
     if given.write and not differ and here: open(PAGE, "w").write(page(here))
     return 1 if differ else 0
 

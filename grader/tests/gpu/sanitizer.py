@@ -18,21 +18,23 @@ SECONDS = 12
 def programs(): return sorted(os.path.basename(p)[:-3] for p in glob.glob(f"{TORTURE}/*.cu"))
 
 def ours(name):
-    """The kinds of what simgpu says, notes apart."""
+    """Returns the kinds of simgpu's findings, without notes."""
     kinds = collections.OrderedDict()
     for line in open(f"{TORTURE}/{name}.expected", errors="replace"):
         m = re.match(r"simgpu: ([a-z][a-z' -]+): ", line)
         if m and m[1] != "note" and not re.search(r"\d+ more in \d+ later launches", line): kinds[m[1]] = True
     return list(kinds)
 
+def counted(n, what): return f"{n} {what}{'s' * (n != 1)}"
+
 def theirs(rows):
-    """By tool what it counted; "ended" where it was killed before it said anything."""
+    """Returns each tool's count of errors; "killed" if it had no finding when its time was over."""
     said = {}
     for tool, row in rows.items():
         m = re.search(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", row["summary"])
         if m and int(m[1]):
             hazards = re.search(r"\((\d+) errors?, (\d+) warnings?", row["summary"])
-            said[tool] = f"{hazards[1]} errors, {hazards[2]} warnings" if hazards else m[1]
+            said[tool] = ", ".join(counted(int(n), what) for n, what in zip(hazards.groups(), ("error", "warning")) if n != "0") if hazards else m[1]
         elif not m: said[tool] = "killed" if row["exit"] == "137" else f"no answer ({row['exit']})"
     return said
 
@@ -52,12 +54,12 @@ def page():
     missing = [n for n in names if n not in have]
     both, only_us, only_them, neither = [], [], [], []
     wrap = lambda text: textwrap.fill(text, 119, break_long_words=False, break_on_hyphens=False)
-    out = ["# compute-sanitizer beside the simulator", "",
-           wrap("Each program of `grader/tests/torture` under compute-sanitizer's four tools on a GPU, beside what `simgpu run` says of it (its "
-                "`.expected`). `grader/tests/gpu/sanitizer.py` writes this page from `grader/tests/gpu/sanitizer-h100.tsv`; `--measure` takes "
-                "the figures anew on a machine with a GPU. " + " ".join(notes)), "",
-           wrap("A number is of errors. \"killed\": after 12 s or 20 s without a finding, as programs are that never end on a GPU either. A program "
-                "whose name ends in `_ok` or begins with `silent` is right by the rules of `docs/simgpu.md`."), "",
+    out = ["# compute-sanitizer and the simulator", "",
+           wrap("This page compares compute-sanitizer's four tools on a GPU with `simgpu run` (a program's `.expected`), for each program of "
+                "`grader/tests/torture`. `grader/tests/gpu/sanitizer.py` writes it from `grader/tests/gpu/sanitizer-h100.tsv`; with "
+                "`--measure`, it runs programs without figures on a GPU. " + " ".join(notes)), "",
+           wrap("A number counts errors. \"killed\": no finding within 12 s or 20 s, often because the program never ends on a GPU. Programs "
+                "named `*_ok` or `silent*` are correct by the rules of `docs/simgpu.md`."), "",
            "| program | memcheck | racecheck | initcheck | synccheck | simgpu |", "|---|---|---|---|---|---|"]
     for n in have:
         said, kinds = theirs(table[n]), ours(n)
@@ -67,17 +69,17 @@ def page():
     alarms = [n for n in right if found(theirs(table[n]))]
     def listed(names): return ", ".join(f"`{n}`" for n in names) or "none"
     points = [
-        f"{len(have)} programs were run under both. Both find something in {len(both)}, only the simulator in {len(only_us)}, only "
+        f"{len(have)} programs ran under both. Both report findings in {len(both)}, only the simulator in {len(only_us)}, only "
         f"compute-sanitizer in {len(only_them)}, neither in {len(neither)}.",
         f"Only the simulator: {listed(only_us)}.",
         f"Only compute-sanitizer: {listed(only_them)}.",
-        f"Of {len(right)} right programs compute-sanitizer reports something in {len(alarms)}: {listed(alarms)}; the simulator in "
+        f"Of {len(right)} correct programs, compute-sanitizer reports findings in {len(alarms)}: {listed(alarms)}; the simulator in "
         f"{sum(bool(ours(n)) for n in right)}.",
-        f"Newer than the figures, or not finished in the time that there was on the GPU: {listed(missing)}."]
-    out += ["", "## Summed up", ""] + [textwrap.fill("- " + p, 119, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) for p in points]
-    out += ["", wrap("Neither list says that one tool is better: the programs were written for the simulator's rules. compute-sanitizer looks at "
-                     "machine code, on which the compiler has decided what the language leaves open; races in global memory and between blocks are "
-                     "outside of what racecheck looks for."), ""]
+        f"Without figures, because they are newer or did not finish on the GPU: {listed(missing)}."]
+    out += ["", "## Summary", ""] + [textwrap.fill("- " + p, 119, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) for p in points]
+    out += ["", wrap("This doesn't show that one tool is better, because the programs were written for the simulator's rules. compute-sanitizer "
+                     "checks machine code, in which the compiler has fixed what the language leaves open, and racecheck does not check global "
+                     "memory."), ""]
     return "\n".join(out)
 
 def measure(work="build/tests/sanitizer"):
