@@ -46,14 +46,14 @@ static inline size_t ex_matrix_cols(const struct ex_case *c) { return (size_t)c-
 #define EX_TRANSPOSE_DRAW {.dim = {{1, 300}, {1, 300}}, .max_product = 40000}
 /* clang-format on */
 
-/* An element has `n` values; `wanted_` is double or int64_t, see ex_reference_fn. The reference
+/* An element has `n` values; `result_` is double or int64_t, see ex_reference_fn. The reference
  * goes through strips of 8 rows, so that it writes whole cache lines of the output: the timed sizes
  * have 16 M elements. */
-#define EX_TRANSPOSE_REFERENCE(name_, type_, wanted_, n)                                  \
+#define EX_TRANSPOSE_REFERENCE(name_, type_, result_, n)                                  \
     static inline void name_(const struct ex_case *c, void *const host[],                 \
                              void *const expected[]) {                                    \
         const type_ *in = host[1];                                                        \
-        wanted_ *out = expected[0];                                                       \
+        result_ *out = expected[0];                                                       \
         long rows = c->dim[EX_ROWS], cols = c->dim[EX_COLS];                              \
         for (long top = 0; top < rows; top += 8)                                          \
             for (long col = 0; col < cols; col++)                                         \

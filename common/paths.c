@@ -101,10 +101,10 @@ static bool is_own_workspace(const char *folder) {
     struct err ignored = {0};
     if (!path_join(path, sizeof path, folder, PATHS_MARKER_FILE) || lstat(path, &st) < 0)
         return false;
-    bool ours = st.st_uid == geteuid();
-    if (!ours && !foreign_workspace[0])
+    bool is_own_file = st.st_uid == geteuid();
+    if (!is_own_file && !foreign_workspace[0])
         snprintf(foreign_workspace, sizeof foreign_workspace, "%s", folder);
-    bool ok = ours && file_read(path, 16 << 20, &text, &ignored) &&
+    bool ok = is_own_file && file_read(path, 16 << 20, &text, &ignored) &&
               paths_marker_id(buf_str(&text), workspace_id);
     buf_free(&text);
     return ok;

@@ -48,9 +48,9 @@ static int open_names(void) {
     return -1;
 }
 
-/* Appends git's answer for all starter files: for each one a line "ID blob SIZE", the bytes, a
+/* Appends git's reply for all starter files: for each one a line "ID blob SIZE", the bytes, a
  * newline; or a line that ends with "missing". */
-static bool ask_git(int names, struct buf *out) {
+static bool query_git(int names, struct buf *out) {
     char *argv[] = {"git",     "-c", "safe.directory=*", "-C", (char *)book_root(), "cat-file",
                     "--batch", NULL};
     int fds[2];
@@ -78,12 +78,12 @@ static const struct buf *committed_starters(void) {
     static bool is_loaded;
     if (is_loaded) return starters;
     is_loaded = true;
-    struct buf answer = {0};
+    struct buf reply = {0};
     int names = open_names();
-    bool ok = names >= 0 && ask_git(names, &answer);
+    bool ok = names >= 0 && query_git(names, &reply);
     if (names >= 0) close(names);
     if (ok) starters = xcalloc(book_count(), sizeof *starters);
-    const char *at = buf_str(&answer), *end = at + answer.size;
+    const char *at = buf_str(&reply), *end = at + reply.size;
     for (unsigned i = 0; ok && i < book_count() && at < end; i++) {
         size_t size = 0, head = strcspn(at, "\n") + 1;
         if (sscanf(at, "%*[0-9a-f] blob %zu", &size) == 1 && head + size < (size_t)(end - at)) {
@@ -92,7 +92,7 @@ static const struct buf *committed_starters(void) {
         }
         at += head;
     }
-    buf_free(&answer);
+    buf_free(&reply);
     return starters;
 }
 

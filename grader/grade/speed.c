@@ -431,14 +431,14 @@ bool speed_run(struct grading_ctx *g) {
     if (g->o->progress) g->o->progress(g->o->user, "timing");
     bool check = g->o->count_modelled && !g->o->trusted;
     if (check && exceeds_any_budget(g)) return true;
-    bool runs_there = open_other_device(g, &x);
+    bool has_other_device = open_other_device(g, &x);
     /* Check first, because prefetched inputs take as much memory as the timing of the book's files.
      */
-    enum verdict v = check ? check_timed(g, runs_there ? x.session : NULL, &full_stats) : V_AC;
+    enum verdict v = check ? check_timed(g, has_other_device ? x.session : NULL, &full_stats) : V_AC;
     bool has_solution = v == V_AC && solution_times(g, &solution);
     g->r->speed.output_fully_checked = check && v == V_AC;
     if (v == V_TLE && !g->is_deadlocked) set_timed_unchecked(g);
-    else if (v == V_AC && !runs_there) set_device_failure(g, &x, has_solution);
+    else if (v == V_AC && !has_other_device) set_device_failure(g, &x, has_solution);
     else if (v == V_AC) {
         if (has_solution) baseline_times(g, &baseline);
         time_on_device(g, &x, has_solution, &solution, &baseline, &full_stats);

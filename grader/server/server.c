@@ -365,8 +365,8 @@ int server_on_api_error(struct server *s, const struct wb_req_api_error *q,
                         struct message_tail tail, struct wb_rep_api_error *p, struct buf *out) {
     (void)p, (void)out;
     struct server_outcome *o = s->outcome;
-    bool is_refused_here = o && o->error == (int)q->error && !o->api_call[0];
-    if (!o || !s->recording || !q->error || (o->error && !is_refused_here)) return 0;
+    bool is_server_refusal = o && o->error == (int)q->error && !o->api_call[0];
+    if (!o || !s->recording || !q->error || (o->error && !is_server_refusal)) return 0;
     char reason[sizeof o->reason];
     o->error = (int)q->error;
     o->line = q->line;

@@ -37,11 +37,11 @@ struct clock_scheduler {
     double *sm_free_at, dram_free_at, dispatch_free_at; /* clocks at which each is free */
     u32 *ready_heap, nready;                            /* running blocks, a heap by clock */
     u64 work_item_count, first_open_item;
-    u64 turns; /* timeslices since blocks are known to wait for later ones: they take turns */
+    u64 round_robin_slices;       /* timeslices since blocks are known to wait for later ones */
     u64 first_item_timeslices;    /* since it is the first open item */
     u64 load_count, sector_count; /* of plain accesses so far: load requests; sectors */
-    bool
-        all_resident; /* no block waits for an SM, so blocks may wait for each other in any order */
+    /* No block waits for an SM, so blocks may wait for each other in any order. */
+    bool all_resident;
     /* in this timeslice: a ticket; the first item runs alone, without yields */
     double poll_latency; /* of this timeslice's poll; 0 = none */
     bool fetched_ticket, is_exclusive;
@@ -191,13 +191,13 @@ static enum warp_state run_timeslice(struct worker *k, struct block *b) {
 
 /* ---- the launch ---- */
 
-/* Puts a block behind all others. Once blocks wait for later ones, no time is modelled, and a block
- * whose clock is far ahead would not run for long. */
-static void take_turns(struct worker *k, struct block *b) {
+/* Once blocks wait for later ones, puts a block behind all others: no time is modelled then, and a
+ * block whose clock is far ahead would starve. */
+static void schedule_round_robin(struct worker *k, struct block *b) {
     struct clock_scheduler *p = k->launch->clock_sched;
     if (!k->launch->blocks_depend) return;
-    for (u32 i = 0; !p->turns && i < k->nblocks; i++) k->blocks[i].sched_clock = 0;
-    b->sched_clock = (double)++p->turns;
+    for (u32 i = 0; !p->round_robin_slices && i < k->nblocks; i++) k->blocks[i].sched_clock = 0;
+    b->sched_clock = (double)++p->round_robin_slices;
 }
 
 static bool start_block(struct worker *k, u32 slot, double now) {
@@ -207,7 +207,7 @@ static bool start_block(struct worker *k, u32 slot, double now) {
     begin_work_item(p, b);
     p->dispatch_free_at = max_double(p->dispatch_free_at, now) + block_dispatch_cycles;
     b->sched_clock = p->dispatch_free_at + block_start_cycles;
-    take_turns(k, b);
+    schedule_round_robin(k, b);
     heap_push(k, slot);
     return true;
 }
@@ -230,7 +230,7 @@ static bool run_block_step(struct worker *k, u32 slot) {
     block_work_account(k, b);
     if (s == WARP_FAULTED) return launch_record_fault(k, b->linear), false;
     advance_clock(k, slot, b->warp_insns - executed_before);
-    take_turns(k, b);
+    schedule_round_robin(k, b);
     if (k->launch->clock_sched->fetched_ticket) begin_work_item(k->launch->clock_sched, b);
     if (s == WARP_YIELDED) heap_push(k, slot);
     else if (!launch_finish_block(k, b)) return false;

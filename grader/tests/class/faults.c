@@ -39,7 +39,7 @@ __attribute__((constructor)) static void begin(void) {
     dl_iterate_phdr(find_sqlite, NULL);
     fail_at = number("FAULT_MALLOC"), fail_on = getenv("FAULT_STAYS");
 }
-__attribute__((destructor)) static void tell(void) {
+__attribute__((destructor)) static void write_counts(void) {
     const char *path = getenv("FAULT_COUNT");
     FILE *f = path && getpid() == owner && calls ? fopen(path, "w") : NULL;
     if (f) fprintf(f, "%ld %ld\n", calls, allocations), fclose(f);

@@ -125,7 +125,7 @@ static const struct {
 };
 enum { ARCHIVE_COUNT = sizeof archives / sizeof *archives };
 
-static bool accept_wanted(void *user, const char *path) {
+static bool accept_wanted_file(void *user, const char *path) {
     (void)user;
     return !strcmp(path_basename(path), "wanted.cu");
 }
@@ -135,7 +135,7 @@ static void check_intake(unsigned i, const char *path, struct buf *output, struc
     struct intake in = {0};
     struct err e = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool ok = intake_archive(fd, accept_wanted, NULL, &in, &e),
+    bool ok = intake_archive(fd, accept_wanted_file, NULL, &in, &e),
          is_accepted = ok && in.n == 1 && !strcmp(buf_str(&in.files[0].data), good);
     close(fd);
     if (!ok) buf_puts(output, e.text);
@@ -187,7 +187,8 @@ static unsigned try_damaged(void) {
         struct err reason = {0};
         if (!file_write(path, original.data, length, &e)) die("%s", e.text);
         int fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (!intake_archive(fd, accept_wanted, NULL, &in, &reason) && !reason.text[0]) failed++;
+        if (!intake_archive(fd, accept_wanted_file, NULL, &in, &reason) && !reason.text[0])
+            failed++;
         close(fd);
         intake_free(&in);
     }

@@ -186,8 +186,9 @@ static unsigned choose(struct attack *list, unsigned n, const struct selection *
 
 static unsigned try_corpus(const char *folder, const struct selection *c, const char *label) {
     unsigned n, tally[V_COUNT] = {0};
-    struct attack *list = corpus_load(folder, &n), *some = xcalloc(n + 1, sizeof *some);
-    unsigned nselected = choose(list, n, c, some), failed = grade_list(some, nselected, tally);
+    struct attack *list = corpus_load(folder, &n), *selected = xcalloc(n + 1, sizeof *selected);
+    unsigned nselected = choose(list, n, c, selected),
+             failed = grade_list(selected, nselected, tally);
     struct buf problems = {0};
     report_leftovers(&problems);
     if (problems.size) printf("FAIL   %s\n", buf_str(&problems)), failed++;
@@ -197,7 +198,7 @@ static unsigned try_corpus(const char *folder, const struct selection *c, const 
         if (tally[v]) printf(" %s %u", verdict_code(v), tally[v]);
     printf("\n\n");
     buf_free(&problems);
-    free(some);
+    free(selected);
     corpus_free(list, n);
     return failed;
 }

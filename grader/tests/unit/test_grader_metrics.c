@@ -79,24 +79,26 @@ START_TEST(copies_and_fills_add_to_the_modelled_time) {
 }
 END_TEST
 
-/* A hundred copies behind a kernel take 0.72 of a launch each; without a kernel the first takes all
- * of it. Of fills, 0.26. */
+/* A hundred copies after_kernel a kernel take 0.72 of a launch each; without a kernel the first
+ * takes all of it. Of fills, 0.26. */
 START_TEST(each_copy_costs_its_start) {
     const struct gpu_device *d = device_find("h200");
     struct server_transfers m = {.copies = 100,
                                  .copied_bytes = 1600,
                                  .copied_sectors_read = 100,
                                  .copied_sectors_written = 50};
-    struct launch_stats behind = {.launches = 1}, kernel_only = {0};
+    struct launch_stats after_kernel = {.launches = 1}, kernel_only = {0};
     double sectors = 150 * 32 / d->dram_rate;
-    launch_stats_add_transfers(&behind, d, &m), launch_stats_add_transfers(&kernel_only, d, &m);
-    ck_assert_double_eq_tol(behind.seconds, 72 * d->launch_seconds + sectors, 1e-12);
+    launch_stats_add_transfers(&after_kernel, d, &m),
+        launch_stats_add_transfers(&kernel_only, d, &m);
+    ck_assert_double_eq_tol(after_kernel.seconds, 72 * d->launch_seconds + sectors, 1e-12);
     ck_assert_double_eq_tol(kernel_only.seconds, 72.28 * d->launch_seconds + sectors, 1e-12);
-    ck_assert(behind.low > 72 * d->launch_seconds && behind.high > 72 * d->launch_seconds);
+    ck_assert(after_kernel.low > 72 * d->launch_seconds &&
+              after_kernel.high > 72 * d->launch_seconds);
     m = (struct server_transfers){.fills = 50};
-    behind = (struct launch_stats){.launches = 1};
-    launch_stats_add_transfers(&behind, d, &m);
-    ck_assert_double_eq_tol(behind.seconds, 13 * d->launch_seconds, 1e-12);
+    after_kernel = (struct launch_stats){.launches = 1};
+    launch_stats_add_transfers(&after_kernel, d, &m);
+    ck_assert_double_eq_tol(after_kernel.seconds, 13 * d->launch_seconds, 1e-12);
     m = (struct server_transfers){0};
     kernel_only = (struct launch_stats){0};
     launch_stats_add_transfers(&kernel_only, d, &m);

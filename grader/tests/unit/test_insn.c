@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_VALUES = 8, VARIANTS = 3, MOST_RESULTS = 2, INPUTS = 5, MARKER_AT = 8 };
+enum { MAX_VALUES = 8, VARIANTS = 3, MAX_RESULTS = 2, INPUTS = 5, MARKER_AT = 8 };
 
 struct group {
     char opcode[64];
@@ -119,7 +119,7 @@ static void write_sources(struct buf *b, const struct group *g) {
 }
 
 static unsigned result_register(unsigned variant, unsigned result) {
-    return MARKER_AT + variant * MOST_RESULTS + result;
+    return MARKER_AT + variant * MAX_RESULTS + result;
 }
 
 static void write_marker(struct buf *b, char type, unsigned r) {
@@ -162,7 +162,7 @@ static void write_results(struct buf *b, const struct group *g) {
             case 'q': buf_printf(b, "mov.b64 %%q20, %%q%u;\n", r + 20); break;
             default: buf_printf(b, "selp.u64 %%q20, 1, 0, %%p%u;\n", r); break;
             }
-            buf_printf(b, "st.global.u64 [%%q9+%u], %%q20;\n", 8 * (v * MOST_RESULTS + k));
+            buf_printf(b, "st.global.u64 [%%q9+%u], %%q20;\n", 8 * (v * MAX_RESULTS + k));
         }
 }
 
@@ -175,7 +175,7 @@ static void write_kernel(struct buf *b, const struct group *g, unsigned index) {
         "mov.u32 %%r30, %%tid.x;\nmov.u32 %%r31, %%ctaid.x;\nmad.lo.u32 %%r30, %%r31, 32, %%r30;\n"
         "mad.wide.u32 %%q8, %%r30, %u, %%q8;\nmad.wide.u32 %%q9, %%r30, %u, %%q9;\n"
         "and.b32 %%r31, %%r30, 1;\nsetp.ne.u32 %%p30, %%r31, 0;\n",
-        index, INPUTS * 8, VARIANTS * MOST_RESULTS * 8);
+        index, INPUTS * 8, VARIANTS * MAX_RESULTS * 8);
     for (unsigned i = 0; i < g->nsources; i++)
         buf_printf(b, "ld.global.u64 %%q%u, [%%q8+%u];\n", 10 + i, 8 * i);
     write_sources(b, g);
@@ -213,7 +213,7 @@ static void compare(const struct group *g, const struct insn_case *c, const uint
         for (unsigned k = 0; k < g->nresults; k++) {
             char t = g->types[g->nsources + k];
             if (writes_carry(g) && k == 1 && !executes) continue;
-            uint64_t result = masked(t, actual[v * MOST_RESULTS + k]),
+            uint64_t result = masked(t, actual[v * MAX_RESULTS + k]),
                      expected = c->value[g->nsources + k];
             if (!executes) expected = masked(t, t == 'p' ? 1 : 0x5a5a5a5a5a5a5a5a);
             bool same = executes && c->any_nan ? is_nan_of(t, result) : result == expected;
@@ -246,9 +246,9 @@ static void run_group(struct kernel_rig *rig, const struct cases *all, unsigned 
     ck_assert_msg(r.fault == SIM_FAULT_NONE && r.nreports == 0, "%s: %s", g->opcode,
                   r.reports[0].text);
     sim_result_free(&r);
-    sim_read(rig->sim, to, host, blocks * 32 * VARIANTS * MOST_RESULTS * 8);
+    sim_read(rig->sim, to, host, blocks * 32 * VARIANTS * MAX_RESULTS * 8);
     for (unsigned i = 0; i < g->count; i++)
-        compare(g, &all->cases[g->first + i], host + i * VARIANTS * MOST_RESULTS, i % 32);
+        compare(g, &all->cases[g->first + i], host + i * VARIANTS * MAX_RESULTS, i % 32);
 }
 
 static void run_cases(unsigned level) {
@@ -257,9 +257,10 @@ static void run_cases(unsigned level) {
     write_module(&ptx, &all);
     lanes_force_level(level);
     struct kernel_rig rig = rig_open_with(buf_str(&ptx), (struct rig_options){.sanitize = true});
-    enum { ROOM = 1 << 20 };
-    uint64_t from = sim_alloc(rig.sim, ROOM, "operands"), to = sim_alloc(rig.sim, ROOM, "results");
-    uint64_t *host = xmalloc(ROOM);
+    enum { OUTPUT_WORDS = 1 << 20 };
+    uint64_t from = sim_alloc(rig.sim, OUTPUT_WORDS, "operands"),
+             to = sim_alloc(rig.sim, OUTPUT_WORDS, "results");
+    uint64_t *host = xmalloc(OUTPUT_WORDS);
     for (unsigned i = 0; i < all.ngroups; i++) run_group(&rig, &all, i, from, to, host);
     lanes_force_level(0);
     rig_close(&rig);

@@ -264,16 +264,16 @@ END_TEST
 /* 100 000 segments where 6400 words are kept: every eighth of the run has its part of them, in
  * order, and which they are follows from the key. */
 START_TEST(retained_trace_segments_span_the_run) {
-    enum { SEGMENTS = 100000, ROOM = 6400, STRETCH = SEGMENTS / 8 };
+    enum { SEGMENTS = 100000, CAPACITY = 6400, STRETCH = SEGMENTS / 8 };
     u64 block = 5;
     unsigned same = 0, first = SEGMENTS;
     for (u64 key = 1; key <= 2; key++) {
-        struct sim_trace *t = trace_open(&block, 1, 1, ROOM, key);
+        struct sim_trace *t = trace_open(&block, 1, 1, CAPACITY, key);
         struct trace_warp *w = &t->blocks[0].warps[0];
         unsigned in[8] = {0};
         for (u32 i = 0; i < SEGMENTS; i++) trace_segment(&t->blocks[0], 0, i);
-        ck_assert(t->blocks[0].truncated && w->produced_words == SEGMENTS && w->nwords <= ROOM &&
-                  w->nwords > ROOM / 8);
+        ck_assert(t->blocks[0].truncated && w->produced_words == SEGMENTS &&
+                  w->nwords <= CAPACITY && w->nwords > CAPACITY / 8);
         for (u32 i = 0; i < w->nwords; i++) in[w->words[i] / STRETCH]++;
         for (u32 i = 1; i < w->nwords; i++) ck_assert(w->words[i] > w->words[i - 1]);
         for (unsigned i = 0; i < 8; i++)
