@@ -434,7 +434,8 @@ bool speed_run(struct grading_ctx *g) {
     bool has_other_device = open_other_device(g, &x);
     /* Check first, because prefetched inputs take as much memory as the timing of the book's files.
      */
-    enum verdict v = check ? check_timed(g, has_other_device ? x.session : NULL, &full_stats) : V_AC;
+    enum verdict v =
+        check ? check_timed(g, has_other_device ? x.session : NULL, &full_stats) : V_AC;
     bool has_solution = v == V_AC && solution_times(g, &solution);
     g->r->speed.output_fully_checked = check && v == V_AC;
     if (v == V_TLE && !g->is_deadlocked) set_timed_unchecked(g);
