@@ -1,5 +1,5 @@
 // One kernel for a step moves a particle while neighbours still read where it was.
-// lesson: solutions/02-coalescing/particles-ladder.md, particles.cu (the answer)
+// lesson: solutions/02-coalescing/particles-ladder.md, particles.cu (model solution)
 // expect: data race
 #include "../mistake.h"
 
