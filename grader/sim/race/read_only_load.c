@@ -1,6 +1,6 @@
-/* read_only_load.c — finds loads by the read-only path (ld.global.nc) of memory that the same kernel
- * writes. __ldg() and pointers that are const and __restrict__ promise that nothing changes while
- * the kernel runs (CUDA Programming Guide, "Read-Only Data Cache Load Function").
+/* read_only_load.c — finds loads by the read-only path (ld.global.nc) of memory that the same
+ * kernel writes. __ldg() and pointers that are const and __restrict__ promise that nothing changes
+ * while the kernel runs (CUDA Programming Guide, "Read-Only Data Cache Load Function").
  *
  * A load after the write may return an old value, which is a finding. A write after the load is a
  * note: hardware gives the same result, but a compiler that takes the promise at its word may use
@@ -20,8 +20,8 @@ static void report_both_ends(struct exec *x, const struct mem_access *t, u32 lan
                              const char *consequence) {
     u64 offset = cell << x->worker->launch->global_shift;
     char location[256], other[160];
-    struct history_query w = {offset, (u32)x->block->linear, -1, -1, false,
-                              race_access_kind(past_verb)};
+    struct history_query w = {offset, (u32)x->block->linear,      -1, -1,
+                              false,  race_access_kind(past_verb)};
     race_describe_address(x, t, SIM_BASE + offset, location, sizeof location);
     race_describe_other(x, &w, "the kernel", past_verb, other, sizeof other);
     core_fault(x, kind, t->o, lane, SIM_BASE + offset, "%s %s, which %s%s", verb, location, other,
