@@ -181,6 +181,24 @@ static void remove_completed(struct async_copies *a) {
     a->n = retained;
 }
 
+/* A block's shared memory is given away when it ends, and a bulk copy may still read it. */
+void race_async_check_exit(struct exec *x) {
+    struct block *b = x->block;
+    for (u32 i = 0; b->async_copies && i < b->async_copies->n; i++) {
+        const struct async_copy *c = &b->async_copies->copies[i];
+        if (c->kind != ASYNC_BULK_FROM_SHARED || !c->mask) continue;
+        char location[128];
+        u32 lane = (u32)__builtin_ctz(c->mask);
+        describe_shared_element(x->worker->launch, c->shared[lane], x->mems[c->o->aux].width,
+                                location, sizeof location);
+        x->warp = &b->warps[c->warp];
+        core_fault(x, SIM_FAULT_ASYNC_HAZARD, c->o, lane, c->shared[lane],
+                   "begins a copy that may still read %s when the block ends: nothing has waited "
+                   "for it",
+                   location);
+    }
+}
+
 /* ---- instructions ---- */
 
 static void add_group_copy(struct exec *x, const struct async_copy *template, u32 lanes,

@@ -58,6 +58,8 @@ void race_async_wait(struct exec *x, const struct op *o, u32 mask, u32 max_pendi
 void race_async_arrive(struct exec *x, u32 lane, u32 offset, u8 phase);
 /* Completes the copies that arrive in that phase of the mbarrier: a lane has seen it end. */
 void race_async_phase_complete(struct exec *x, const struct op *o, u32 lane, u32 offset, u8 phase);
+/* Reports a copy out of the block's shared memory that is in flight when the block ends. */
+void race_async_check_exit(struct exec *x);
 /* Reports an access to shared memory of that block that a copy in flight will write. */
 void race_async_report_unfinished(struct exec *x, struct block *b, const struct op *o, u32 lane,
                                   u64 offset, u32 bytes, const char *verb);

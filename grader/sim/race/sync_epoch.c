@@ -103,6 +103,12 @@ static void end_block(struct block *b) {
     race_hb_free(b);
 }
 
+/* Returns false if the block must not end so. */
+static bool exit_block(struct exec *x) {
+    race_async_check_exit(x);
+    return race_warpgroup_is_complete(x);
+}
+
 const struct race_callbacks race_callbacks = {.on_block_sync = race_next_sync_epoch,
                                               .on_warp_sync = next_warp_sync_epoch,
                                               .on_barrier_arrive = race_barrier_arrive,
@@ -111,5 +117,5 @@ const struct race_callbacks race_callbacks = {.on_block_sync = race_next_sync_ep
                                                   race_async_report_unfinished,
                                               .on_block_start = start_block,
                                               .advance_clock = race_advance_clock,
-                                              .on_block_exit = race_warpgroup_is_complete,
+                                              .on_block_exit = exit_block,
                                               .on_block_free = end_block};

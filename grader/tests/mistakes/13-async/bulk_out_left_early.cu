@@ -1,6 +1,6 @@
 // The block ends while its bulk copy out may still read its shared memory.
 // lesson: chapters/13-async/bulk_rows.md, Hint 2
-// missed: the end of a block is not a use of its shared memory
+// expect: missing wait
 #include "bulk.cuh"
 
 __global__ void bring_out(int *out) {
