@@ -181,6 +181,7 @@ bool decision_forget(struct store *s, const char *student, long long *result_cou
         "NULL EXCEPT SELECT digest FROM submission WHERE student <> ?1",
         "DELETE FROM submission WHERE student = ?1",
         "DELETE FROM decision WHERE student = ?1",
+        "DELETE FROM entry WHERE student = ?1",
         "DELETE FROM intake WHERE student = ?1 OR (student = '' AND (instr(entry, ?1) OR "
         "instr(entry, "
         "(SELECT nullif(name, '') FROM student WHERE id = ?1))))",

@@ -3,6 +3,7 @@
  * source's digest, the date. A result without a score has none in any export. Only a submission
  * that the roster says is missing has 0. */
 #pragma once
+#include "grader/class/plan.h"
 #include "grader/class/store.h"
 
 #include <stdio.h>
@@ -27,6 +28,10 @@ bool export_stats_html(struct store *s, FILE *f, struct err *e);
  * page of `grader report` as STUDENT-EXERCISE.html, if this build of the grader graded it. Returns
  * the number of students, or -1. */
 int export_feedback(struct store *s, const char *folder, struct err *e);
+
+/* Writes each student's feedback as a zip file that Moodle or Canvas takes back (PLAN_moodle,
+ * PLAN_canvas), by the names of the entries. Returns the number of students in it, or -1. */
+int export_feedback_zip(struct store *s, enum plan_layout layout, const char *path, struct err *e);
 
 /* Columns of the view gradebook, in the order in which the exports read it. */
 /* clang-format off */

@@ -213,6 +213,18 @@ static bool save_student_intake(struct intake_ctx *c, const struct plan_student 
     return ok;
 }
 
+/* Replaces the student's rows of `entry`. */
+static bool save_entries(struct intake_ctx *c, const struct plan_student *st,
+                         const struct plan_pair *pairs, unsigned n, struct err *e) {
+    bool ok = store_exec(c->s, e, "DELETE FROM entry WHERE student = ?", "t", st->id);
+    for (unsigned i = 0; i < n && ok; i++) {
+        const struct plan_entry *en = &c->p->entries[pairs[i].entry];
+        ok = store_exec(c->s, e, "INSERT INTO entry VALUES (?, ?, ?, ?, ?)", "ttttl", st->id,
+                        en->name, plan_layout_name(en->layout), en->file, (long long)en->kind);
+    }
+    return ok;
+}
+
 /* Takes in one student, in one transaction, so that a kill leaves only complete students. */
 static bool collect_student(struct intake_ctx *c, unsigned student, const struct plan_pair *pairs,
                             unsigned n, struct err *e) {
@@ -227,7 +239,11 @@ static bool collect_student(struct intake_ctx *c, unsigned student, const struct
         text_clean_name(&entry, en->name);
     }
     bool ok = store_begin(c->s, e);
-    if (ok) ok = store_commit(c->s, save_student_intake(c, st, buf_str(&entry), n, &in, e), e);
+    if (ok)
+        ok = store_commit(c->s,
+                          save_student_intake(c, st, buf_str(&entry), n, &in, e) &&
+                              save_entries(c, st, pairs, n, e),
+                          e);
     intake_free(&in);
     buf_free(&entry);
     return ok;

@@ -33,6 +33,7 @@ static const char *const copy_statements[] = {
     " WHERE student NOT IN (SELECT id FROM student)"
     " AND (student <> '' OR NOT EXISTS (SELECT 1 FROM intake))",
 
+    "INSERT INTO entry SELECT * FROM other.entry WHERE student NOT IN (SELECT id FROM student)",
     "INSERT OR IGNORE INTO assignment SELECT * FROM other.assignment",
     "INSERT OR IGNORE INTO assigned SELECT * FROM other.assigned",
     "INSERT OR IGNORE INTO student SELECT * FROM other.student",

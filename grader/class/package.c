@@ -1,14 +1,13 @@
 /* package.c — see package.h. The zip has sources, not programs: the container builds them with the
  * compiler that packages.txt names. Starter files are the book's originals, even if somebody has
- * edited chapters/. All times are 1980, so that equal trees give equal packages. */
+ * edited chapters/. Equal trees give equal packages. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/class/intake.h"
 #include "grader/class/package.h"
+#include "grader/class/zip_file.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,39 +17,17 @@
 #include <unistd.h>
 
 enum { MAX_FILE_BYTES = 16 << 20, MAX_DEPTH = 8 };
-static const time_t zip_epoch = 315532800; /* 1980-01-01, the earliest date of a zip file */
 
 struct package_builder {
-    struct archive *zip;
-    unsigned file_count;
+    struct zip_file zip;
     struct err *e;
 };
-
-static bool set_zip_error(struct package_builder *p) {
-    const char *reason = archive_error_string(p->zip);
-    return err_set(p->e, ERR_SYSTEM, "cannot write the package: %s",
-                   reason ? reason : "no reason given");
-}
-
-static bool add_entry(struct package_builder *p, const char *name, const void *data, size_t size,
-                      bool is_executable) {
-    struct archive_entry *en = archive_entry_new();
-    archive_entry_set_pathname(en, name);
-    archive_entry_set_filetype(en, AE_IFREG),
-        archive_entry_set_perm(en, is_executable ? 0755 : 0644);
-    archive_entry_set_size(en, (la_int64_t)size), archive_entry_set_mtime(en, zip_epoch, 0);
-    bool ok = archive_write_header(p->zip, en) == ARCHIVE_OK &&
-              (!size || archive_write_data(p->zip, data, size) == (la_ssize_t)size);
-    archive_entry_free(en);
-    p->file_count += ok;
-    return ok || set_zip_error(p);
-}
 
 static bool add_file(struct package_builder *p, const char *from, const char *to) {
     struct buf text = {0};
     bool is_executable = text_ends_with(to, ".sh") || text_ends_with(to, "run_autograder");
     bool ok = file_read(from, MAX_FILE_BYTES, &text, p->e) &&
-              add_entry(p, to, buf_str(&text), text.size, is_executable);
+              zip_add(&p->zip, to, buf_str(&text), text.size, is_executable);
     buf_free(&text);
     return ok;
 }
@@ -68,7 +45,7 @@ static bool add_book_file(struct package_builder *p, const char *relative, const
     snprintf(to, sizeof to, "warpbook/%s", relative);
     if (!ex) return add_file(p, from, to);
     bool ok = book_original_starter(ex, &text, p->e) &&
-              add_entry(p, to, buf_str(&text), text.size, false);
+              zip_add(&p->zip, to, buf_str(&text), text.size, false);
     buf_free(&text);
     return ok;
 }
@@ -127,22 +104,13 @@ static bool add_all(struct package_builder *p, const struct assignment *a) {
     return ok;
 }
 
-static la_ssize_t write_zip_bytes(struct archive *zip, void *user, const void *data, size_t size) {
-    (void)zip;
-    return fwrite(data, 1, size, user) == size ? (la_ssize_t)size : -1;
-}
-
 bool class_write_package(const struct assignment *a, const char *path, unsigned *file_count,
                          struct err *e) {
     struct file_out o;
-    struct package_builder p = {.zip = archive_write_new(), .e = e};
-    if (!p.zip) die("out of memory");
-    if (!file_open(path, &o, e)) return archive_write_free(p.zip), false;
-    bool ok = archive_write_set_format_zip(p.zip) == ARCHIVE_OK &&
-              archive_write_open(p.zip, o.f, NULL, write_zip_bytes, NULL) == ARCHIVE_OK;
-    ok = ok ? add_all(&p, a) : set_zip_error(&p);
-    if (archive_write_close(p.zip) != ARCHIVE_OK && ok) ok = set_zip_error(&p);
-    archive_write_free(p.zip);
-    *file_count = p.file_count;
+    struct package_builder p = {.e = e};
+    if (!file_open(path, &o, e)) return false;
+    bool ok = zip_begin(&p.zip, o.f, e) && add_all(&p, a);
+    ok = zip_end(&p.zip, ok);
+    *file_count = p.zip.file_count;
     return file_close(&o, ok, e) && ok;
 }

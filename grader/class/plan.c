@@ -42,6 +42,8 @@ bool plan_parse_layout(const char *name, enum plan_layout *out) {
     return false;
 }
 
+const char *plan_layout_name(enum plan_layout layout) { return layout_names[layout]; }
+
 /* ---- the entries ---- */
 
 static void reject_entry(struct plan_entry *en, const char *reason, bool needs_review) {

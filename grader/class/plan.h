@@ -30,6 +30,7 @@ enum plan_layout {
 };
 /* Returns false if no layout has this name. */
 bool plan_parse_layout(const char *name, enum plan_layout *out);
+const char *plan_layout_name(enum plan_layout layout);
 
 /* When a file was handed in, by its entry's name. A file is newer than another only if both numbers
  * are greater: in Canvas a later upload whose name also got a higher "-2", elsewhere the date. */

@@ -1,4 +1,6 @@
-/* cmd_feedback.c — grader feedback STORE FOLDER: writes pages for each student. */
+/* cmd_feedback.c — grader feedback STORE PATH: writes pages for each student into the folder PATH;
+ * with
+ * --format moodle or canvas, into a zip file that the LMS takes back. */
 #include "grader/cli/class_args.h"
 
 #include <stdio.h>
@@ -6,11 +8,19 @@
 int cmd_feedback(const struct options *o) {
     struct err e = {0};
     struct store s;
-    if (!cli_class_open(o, 2, "a store and a folder for the pages", &s, &e))
+    bool is_zip = o->format == FORMAT_MOODLE || o->format == FORMAT_CANVAS;
+    if (!is_zip && o->format != FORMAT_TEXT)
+        return err_set(&e, ERR_INPUT, "feedback takes --format moodle or canvas, or none"),
+               cli_report_error(&e);
+    if (!cli_class_open(o, 2, "a store and a folder or a zip file for the pages", &s, &e))
         return cli_report_error(&e);
-    int student_count = export_feedback(&s, o->operands[1], &e);
+    const char *path = o->operands[1];
+    int student_count =
+        is_zip ? export_feedback_zip(&s, o->format == FORMAT_MOODLE ? PLAN_moodle : PLAN_canvas,
+                                     path, &e)
+               : export_feedback(&s, path, &e);
     store_close(&s);
     if (student_count < 0) return cli_report_error(&e);
-    printf("pages for %d students in %s\n", student_count, o->operands[1]);
+    printf("pages for %d students in %s\n", student_count, path);
     return EXIT_PASSED;
 }

@@ -35,7 +35,7 @@ static const char usage_text[] =
     "  batch DIR...           grade folders, archives or the export of an LMS\n"
     "  export STORE           write the gradebook again, without grading\n"
     "  stats STORE            show verdicts, scores and the most frequent failures\n"
-    "  feedback STORE DIR     write pages for each student, HTML and Markdown\n"
+    "  feedback STORE DIR     write pages for each student, HTML and Markdown; for an LMS, a zip\n"
     "  decide STORE [STUDENT [EXERCISE]]\n"
     "                         set a score, excuse, extend a deadline, comment; show the history\n"
     "  forget STORE STUDENT   remove all that the store has of a student\n"

@@ -114,6 +114,36 @@ START_TEST(decisions_are_on_the_pages) {
 }
 END_TEST
 
+/* The names are those of the submissions, from which each LMS reads whom a file is for. */
+START_TEST(feedback_goes_back_under_the_submissions_names) {
+    struct buf rows = {0};
+    submissions_make("decision");
+    submissions_write("Jane Doe_101_assignsubmission_file_/transpose.cu", "// m");
+    submissions_write("J\xc3\xb6rg_102_assignsubmission_onlinetext/onlinetext.html", "m");
+    submissions_write("poeann_103_9001_transpose.cu", "int original;\n");
+    submissions_intake("c --exercise transpose --store c.db", 1, &rows);
+    ck_assert_int_eq(shell("cd %s && %s/grader feedback c.db m.zip --format moodle >said && "
+                           "%s/grader feedback c.db "
+                           "k.zip --format canvas >>said && python3 -c \"import zipfile, sys; "
+                           "sys.stdout.buffer.write(''.join(n + chr(10) for n in "
+                           "zipfile.ZipFile('m.zip').namelist()).encode())\" >names",
+                           submissions_folder, build_folder(), build_folder()),
+                     0);
+    ck_assert_int_eq(shell("cd %s && grep -q '^Jane "
+                           "Doe_101_assignsubmission_file_/Jane_Doe_101-.*[.]html$' names && "
+                           "grep -q '^J\xc3\xb6rg_102_assignsubmission_file_/J__rg_102-.*[.]html$' "
+                           "names && [ $(wc -l "
+                           "<names) = 2 ] && [ \"$(unzip -Z1 k.zip)\" = "
+                           "poeann_103_9001_transpose.cu ] && unzip -p "
+                           "k.zip | tail -1 | grep -q '^int original;$' && unzip -p k.zip | head "
+                           "-1 | grep -q '^// "
+                           "02-coalescing/transpose: not graded'",
+                           submissions_folder),
+                     0);
+    buf_free(&rows);
+}
+END_TEST
+
 START_TEST(wrong_decisions_are_refused) {
     static const char *const wrong[] = {"nobody transpose --score 9 --reason x",
                                         "ann transpose --score 101 --reason x",
@@ -172,6 +202,7 @@ UNIT_SUITE(decision) {
     tcase_add_test(t, a_score_replaces_the_machines);
     tcase_add_test(t, an_extension_and_an_excuse_count);
     tcase_add_test(t, decisions_are_on_the_pages);
+    tcase_add_test(t, feedback_goes_back_under_the_submissions_names);
     tcase_add_test(t, wrong_decisions_are_refused);
     tcase_add_test(t, a_forgotten_student_leaves_nothing);
     tcase_add_test(t, a_shared_result_stays);

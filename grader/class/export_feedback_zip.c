@@ -1,0 +1,166 @@
+/* export_feedback_zip.c — each student's feedback in the layout in which Moodle and Canvas take
+ * feedback back; see export.h.
+ *
+ * Moodle reads the participant's number and the plugin from the name of a folder, "Jane
+ * Doe_123_assignsubmission_file_", so each student's pages go into the folder of the submission.
+ * Canvas reads the two numbers of "doejane_123_456_transpose.cu" and shows the file under the name
+ * of the submitted one. So a source comes back with the report as comments above it, and an archive
+ * as a zip file of the pages. */
+#include "common/file.h"
+#include "common/text.h"
+#include "grader/book/book.h"
+#include "grader/class/export.h"
+#include "grader/class/page.h"
+#include "grader/class/zip_file.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PAGE_BYTES = 64 << 20 };
+
+struct feedback_zip {
+    struct store *s;
+    struct zip_file zip;
+    char folder[64]; /* with the pages of all students */
+    char last_student[512];
+    int student_count;
+    struct err *e;
+};
+
+/* ---- pages ---- */
+
+static bool add_page(struct feedback_zip *z, struct zip_file *zip, const char *prefix,
+                     const char *student, const char *suffix) {
+    char name[256], path[PATH_MAX];
+    struct buf text = {0}, target = {0};
+    class_page_file_name(student, suffix, name);
+    if (!path_join(path, sizeof path, z->folder, name) || !file_exists(path)) return true;
+    buf_printf(&target, "%s%s", prefix, name);
+    bool ok = file_read(path, MAX_PAGE_BYTES, &text, z->e) &&
+              zip_add(zip, buf_str(&target), buf_str(&text), text.size, false);
+    buf_free(&text), buf_free(&target);
+    return ok;
+}
+
+/* Adds a student's page, and those of the exercises, which it links to. */
+static bool add_pages(struct feedback_zip *z, struct zip_file *zip, const char *prefix,
+                      const char *student) {
+    bool ok = add_page(z, zip, prefix, student, ".html");
+    for (unsigned i = 0; i < book_count() && ok; i++) {
+        char suffix[160];
+        snprintf(suffix, sizeof suffix, "-%.60s.html", book_at(i)->name);
+        ok = add_page(z, zip, prefix, student, suffix);
+    }
+    return ok;
+}
+
+/* ---- Moodle ---- */
+
+static bool add_moodle_entry(struct feedback_zip *z, const char *student, const char *name) {
+    static const char infix[] = "_assignsubmission_";
+    const char *at = strstr(name, infix);
+    struct buf prefix = {0};
+    if (!at || !strcmp(z->last_student, student)) return true;
+    buf_printf(&prefix, "%.*s%sfile_/", (int)(at - name), name, infix);
+    bool ok = add_pages(z, &z->zip, buf_str(&prefix), student);
+    buf_free(&prefix);
+    return ok;
+}
+
+/* ---- Canvas ---- */
+
+/* Appends a text as comments, so that the file stays a source. */
+static void put_comment(const char *text, struct buf *out) {
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        buf_printf(out, "// %.*s\n", (int)n, text);
+        text += n + (text[n] == '\n');
+    }
+}
+
+/* Appends the report on the file as comments, and the file. */
+static bool put_marked_source(struct feedback_zip *z, const char *student, const char *file,
+                              struct buf *out) {
+    sqlite3_stmt *q = store_query(
+        z->s, z->e,
+        "SELECT g.exercise, coalesce(g.verdict, g.state), CASE WHEN g.score IS NULL THEN 'no "
+        "score' "
+        "ELSE printf('%.1f of %.0f', g.score, g.max_score) END, g.reason, coalesce(r.report, ''), "
+        "c.body FROM gradebook g JOIN source c ON c.digest = g.source_sha256 LEFT JOIN result r ON "
+        "r.key = g.key WHERE g.student = ? AND g.file = ?",
+        "tt", student, file);
+    bool found = store_step(z->s, &q, z->e);
+    if (found) {
+        struct buf head = {0};
+        buf_printf(&head, "%s: %s, %s\n%s\n%s", store_column_text(q, 0), store_column_text(q, 1),
+                   store_column_text(q, 2), store_column_text(q, 3), store_column_text(q, 4));
+        put_comment(buf_str(&head), out), buf_puts(out, "\n");
+        buf_add(out, sqlite3_column_blob(q, 5), (size_t)sqlite3_column_bytes(q, 5));
+        buf_free(&head);
+    }
+    store_finalize(&q);
+    return found;
+}
+
+static bool add_canvas_archive(struct feedback_zip *z, const char *student, const char *name) {
+    char *bytes = NULL;
+    size_t size = 0;
+    struct zip_file inner;
+    FILE *f = open_memstream(&bytes, &size);
+    if (!f) return err_set(z->e, ERR_SYSTEM, "out of memory");
+    bool ok = zip_end(&inner, zip_begin(&inner, f, z->e) && add_pages(z, &inner, "", student));
+    ok = fclose(f) == 0 && ok && zip_add(&z->zip, name, bytes, size, false);
+    free(bytes);
+    return ok;
+}
+
+static bool add_canvas_entry(struct feedback_zip *z, const char *student, const char *name,
+                             const char *file, enum plan_kind kind) {
+    struct buf text = {0};
+    bool ok = true;
+    if (kind == PLAN_ARCHIVE && text_ends_with_ignore_case(name, ".zip"))
+        ok = add_canvas_archive(z, student, name);
+    else if (put_marked_source(z, student, file, &text))
+        ok = zip_add(&z->zip, name, buf_str(&text), text.size, false);
+    buf_free(&text);
+    return ok;
+}
+
+/* ---- all ---- */
+
+/* A group's entry is left out: its members' pages are for each member alone. */
+static bool add_entries(struct feedback_zip *z, enum plan_layout layout) {
+    sqlite3_stmt *q =
+        store_query(z->s, z->e,
+                    "SELECT student, name, file, kind FROM entry WHERE layout = ?1 AND "
+                    "name NOT IN (SELECT name FROM entry WHERE layout = ?1 GROUP BY name "
+                    "HAVING count(DISTINCT student) > 1) ORDER BY student, name",
+                    "t", plan_layout_name(layout));
+    bool ok = q;
+    while (ok && store_step(z->s, &q, z->e)) {
+        const char *student = store_column_text(q, 0), *name = store_column_text(q, 1);
+        unsigned before = z->zip.file_count;
+        ok = layout == PLAN_moodle ? add_moodle_entry(z, student, name)
+                                   : add_canvas_entry(z, student, name, store_column_text(q, 2),
+                                                      (enum plan_kind)sqlite3_column_int(q, 3));
+        if (z->zip.file_count == before || !strcmp(z->last_student, student)) continue;
+        snprintf(z->last_student, sizeof z->last_student, "%s", student), z->student_count++;
+    }
+    store_finalize(&q);
+    return ok && !z->e->text[0];
+}
+
+int export_feedback_zip(struct store *s, enum plan_layout layout, const char *path, struct err *e) {
+    struct feedback_zip z = {.s = s, .e = e, .folder = "/tmp/warpbook-feedback-XXXXXX"};
+    struct file_out out;
+    if (!mkdtemp(z.folder))
+        return err_set(e, ERR_SYSTEM, "/tmp: cannot create a folder for the pages"), -1;
+    bool ok = export_feedback(s, z.folder, e) >= 0 && file_open(path, &out, e);
+    if (ok) {
+        ok = zip_end(&z.zip, zip_begin(&z.zip, out.f, e) && add_entries(&z, layout));
+        ok = file_close(&out, ok, e) && ok;
+    }
+    dir_remove(z.folder, &(struct err){0});
+    return ok ? z.student_count : -1;
+}
