@@ -109,10 +109,12 @@ START_TEST(without_landlock_namespaces_isolate) {
 }
 END_TEST
 
-/* Runs the grader where these folders can't be written. Returns 0 if it says that it needs one. */
+/* Runs the grader where these folders can't be written. Returns 0 if it says that it needs one. It
+ * runs from below /mnt, since the tree itself may lie in one of the folders. */
 static int run_without(const char *folders) {
-    return shell("unshare -m sh -c 'for f in %s; do mount -t tmpfs -o ro none $f || exit 1; done; "
-                 "TEMP= TMPDIR= exec %s/grader run no_such_exercise' 2>&1 | "
+    return shell("unshare -m sh -c 'mount --rbind / /mnt || exit 1; "
+                 "for f in %s; do mount -t tmpfs -o ro none $f || exit 1; done; "
+                 "TEMP= TMPDIR= exec /mnt%s/grader run no_such_exercise' 2>&1 | "
                  "grep -q \"no folder for temporary files: /tmp\"",
                  folders, build_folder());
 }
