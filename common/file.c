@@ -155,3 +155,9 @@ const char *path_basename(const char *path) {
 bool path_join(char *out, size_t size, const char *dir, const char *name) {
     return snprintf(out, size, "%s/%s", dir, name) < (int)size;
 }
+
+void path_temporary(char out[PATH_TEMPORARY_BYTES], const char *name) {
+    const char *folder = getenv("TMPDIR");
+    if (!folder || *folder != '/' || strlen(folder) > 200) folder = "/tmp";
+    snprintf(out, PATH_TEMPORARY_BYTES, "%s/warpbook-%.30s.XXXXXX", folder, name);
+}

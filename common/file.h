@@ -33,3 +33,7 @@ bool dir_remove(const char *path, struct err *e);
 const char *path_basename(const char *path);
 /* Writes "dir/name" to `out`; returns false if it does not fit. */
 bool path_join(char *out, size_t size, const char *dir, const char *name);
+/* Writes a template for mkstemp or mkdtemp: "FOLDER/warpbook-NAME.XXXXXX". FOLDER is TMPDIR if that
+ * is an absolute path of at most 200 bytes, else /tmp. */
+enum { PATH_TEMPORARY_BYTES = 256 };
+void path_temporary(char out[PATH_TEMPORARY_BYTES], const char *name);

@@ -81,8 +81,9 @@ static bool validate_cases(const struct assignment_part *p, struct err *e) {
 }
 
 bool assignment_hidden_load(struct assignment_part *p, struct err *e) {
-    char to[] = "/tmp/warpbook-hidden-XXXXXX";
+    char to[PATH_TEMPORARY_BYTES];
     if (!file_exists(p->hidden)) return err_set(e, ERR_INPUT, "%s does not exist", p->hidden);
+    path_temporary(to, "hidden");
     int fd = mkstemp(to);
     if (fd < 0) return err_set(e, ERR_SYSTEM, "%s: %s", to, strerror(errno));
     close(fd);

@@ -13,6 +13,7 @@
 #include "grader/class/page.h"
 #include "grader/class/zip_file.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ enum { MAX_PAGE_BYTES = 64 << 20 };
 struct feedback_zip {
     struct store *s;
     struct zip_file zip;
-    char folder[64]; /* with the pages of all students */
+    char folder[PATH_TEMPORARY_BYTES]; /* with the pages of all students */
     char last_student[512];
     int student_count;
     struct err *e;
@@ -152,10 +153,13 @@ static bool add_entries(struct feedback_zip *z, enum plan_layout layout) {
 }
 
 int export_feedback_zip(struct store *s, enum plan_layout layout, const char *path, struct err *e) {
-    struct feedback_zip z = {.s = s, .e = e, .folder = "/tmp/warpbook-feedback-XXXXXX"};
+    struct feedback_zip z = {.s = s, .e = e};
     struct file_out out;
+    path_temporary(z.folder, "feedback");
     if (!mkdtemp(z.folder))
-        return err_set(e, ERR_SYSTEM, "/tmp: cannot create a folder for the pages"), -1;
+        return err_set(e, ERR_SYSTEM, "%s: cannot create a folder for the pages: %s", z.folder,
+                       strerror(errno)),
+               -1;
     bool ok = export_feedback(s, z.folder, e) >= 0 && file_open(path, &out, e);
     if (ok) {
         ok = zip_end(&z.zip, zip_begin(&z.zip, out.f, e) && add_entries(&z, layout));

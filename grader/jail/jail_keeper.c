@@ -70,14 +70,12 @@ static void choose_uid(struct jail_plan *p) {
 
 /* ---- the folder ---- */
 
-static char work_folder[PATH_MAX];
+static char work_folder[PATH_TEMPORARY_BYTES];
 
 static bool create_work_folder(const struct jail_plan *p) {
-    const char *base = getenv("TMPDIR");
     char path[PATH_MAX];
     struct err e = {0};
-    if (!base || *base != '/' || strlen(base) > 200) base = "/tmp";
-    snprintf(work_folder, sizeof work_folder, "%s/warpbook-XXXXXX", base);
+    path_temporary(work_folder, "work");
     if (!mkdtemp(work_folder)) return work_folder[0] = 0, false;
     for (unsigned i = 0; i < p->job->nfiles; i++)
         if (!path_join(path, sizeof path, work_folder, p->job->files[i].name) ||

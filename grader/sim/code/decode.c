@@ -1,5 +1,5 @@
-/* decode.c — decodes a parsed module: places variables in device memory, lays functions out as ops
- * and segments, closes the call graph. See decode.h. */
+/* decode.c — decodes a parsed module: places variables in device memory, lays functions out as
+ * ops, closes the call graph. See decode.h. */
 #include "grader/sim/code/decode.h"
 
 #include <assert.h>
@@ -305,11 +305,9 @@ void decode_mark_leaders(const struct ptx_func *f, unsigned char *leader) {
         for (unsigned k = 0; k < f->tables[i].ntargets; k++) leader[f->tables[i].targets[k]] = 1;
 }
 
-static bool is_control(const struct op *o) { return o->kind != OP_LANEWISE; }
-
 void decode_emit_fallthrough(struct decoder *d) {
     struct sim_module *m = d->m;
-    if (m->nops == d->c->first_op || is_control(&m->ops[m->nops - 1])) return;
+    if (m->nops == d->c->first_op || decode_ends_segment(&m->ops[m->nops - 1])) return;
     const struct ptx_insn *in = d->insn;
     d->insn = NULL;
     struct op *o = decode_emit_named(d, "nop");
@@ -418,48 +416,6 @@ static bool decode_func(struct decoder *d, struct sim_func *c, u32 shared_offset
     if (ok) decode_find_address_reuse(d);
     if (ok) bind_lane_functions(d->m, c->first_op);
     return ok;
-}
-
-/* ---- segments ---- */
-
-/* Returns true for an atomic addition that fetches a work index. Adding the constant 0 only
- * polls. */
-static bool is_ticket_fetch(const struct sim_module *m, const struct op *o) {
-    if (o->kind != OP_LANEWISE || strcmp(insn_opcodes[o->opcode].name, "atom") != 0) return false;
-    const struct mem_desc *d = &m->mems[o->aux];
-    u32 value = 1;
-    if (ref_base(d->operand[0]) == BASE_CONST)
-        memcpy(&value, m->consts + ref_offset(d->operand[0]), sizeof value);
-    bool global = d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC;
-    return global && d->verb == MEM_ATOM && d->result != REF_NONE && value &&
-           (d->atom == ATOM_ADD || d->atom == ATOM_INC || d->atom == ATOM_DEC);
-}
-
-/* Returns true if the op does nothing that another thread or the program could notice, and leads
- * every lane to one place. */
-static bool is_on_exit_path(const struct op *o) {
-    u8 pipe = insn_opcodes[o->opcode].pipe;
-    if (o->kind == OP_LANEWISE) return pipe != PIPE_LSU && pipe != PIPE_TENSOR && pipe != PIPE_SYNC;
-    bool leads_on = o->kind == OP_BRA || o->kind == OP_EXIT || o->kind == OP_RET;
-    return o->kind == OP_FALLTHROUGH || (leads_on && ref_base(o->guard) != BASE_FRAME);
-}
-
-static void build_segments(struct sim_module *m) {
-    u32 n = 0;
-    for (u32 i = 0; i < m->nops; i++) n += is_control(&m->ops[i]);
-    m->segments = arena_array(&m->arena, struct segment, n);
-    m->segment_of = arena_array(&m->arena, u32, m->nops + 1);
-    struct segment s = {.is_exit_path = true};
-    for (u32 i = 0; i < m->nops; i++) {
-        s.last = i;
-        s.is_exit_path &= is_on_exit_path(&m->ops[i]);
-        s.insn_count += m->ops[i].weight;
-        s.fetches_ticket |= is_ticket_fetch(m, &m->ops[i]);
-        if (!is_control(&m->ops[i])) continue;
-        m->segments[m->nsegments] = s;
-        m->segment_of[s.first] = m->nsegments++;
-        s = (struct segment){.first = i + 1, .is_exit_path = true};
-    }
 }
 
 /* ---- the call graph ---- */
@@ -601,7 +557,7 @@ bool code_decode(struct sim_module *m, struct err *e) {
     bool ok = allocate_module_vars(&d) && decode_all(&d);
     free(consts.entry);
     if (!ok) return false;
-    build_segments(m);
+    decode_build_segments(m);
     for (u32 i = 0; i < m->nfuncs; i++) code_find_barrier_divergence(m, &m->funcs[i]);
     code_index_stats(m);
     unsigned char *state = xcalloc(m->nfuncs, 1);

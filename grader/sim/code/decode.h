@@ -1,7 +1,8 @@
 /* decode.h — decoding, from parsed PTX to what the core executes: what the files below share.
  * code_decode in decode.c is the way in.
  *
- *   decode.c               a module: variables, functions, segments, call graph
+ *   decode.c               a module: variables, functions, call graph
+ *   segments.c             ops between branches, and what schedulers need to know of them
  *   decode_op.c            operands, opcode look-up, instructions that are an expression
  *   decode_mem.c           loads, stores, atomics, address conversions
  *   decode_lower.c         instructions made of other opcodes
@@ -209,6 +210,9 @@ void decode_emit_fence_notes(struct decoder *d);
 void decode_find_unassigned(struct decoder *d);
 /* Begins a new segment. */
 void decode_emit_fallthrough(struct decoder *d);
+static inline bool decode_ends_segment(const struct op *o) { return o->kind != OP_LANEWISE; }
+/* segments.c: finds the module's segments, after all of its functions are decoded. */
+void decode_build_segments(struct sim_module *m);
 /* Returns true if the module reads the special registers that hold the address of a cooperative
  * launch's workspace (decode_op.c). */
 bool decode_uses_grid_workspace(const struct ptx_module *m);

@@ -67,6 +67,17 @@ START_TEST(writing_to_a_folder_fails) {
 }
 END_TEST
 
+START_TEST(temporary_files_are_in_TMPDIR_if_it_is_absolute) {
+    char path[PATH_TEMPORARY_BYTES];
+    setenv("TMPDIR", "/var/tmp", 1), path_temporary(path, "pages");
+    ck_assert_str_eq(path, "/var/tmp/warpbook-pages.XXXXXX");
+    setenv("TMPDIR", "here", 1), path_temporary(path, "pages");
+    ck_assert_str_eq(path, "/tmp/warpbook-pages.XXXXXX");
+    unsetenv("TMPDIR"), path_temporary(path, "pages");
+    ck_assert_str_eq(path, "/tmp/warpbook-pages.XXXXXX");
+}
+END_TEST
+
 UNIT_SUITE(file) {
     Suite *s = suite_create("file");
     TCase *t = tcase_create("writing");
@@ -74,6 +85,7 @@ UNIT_SUITE(file) {
     tcase_add_test(t, writing_to_a_pipe_does_not_replace_it);
     tcase_add_test(t, writing_follows_a_link_without_replacing_it);
     tcase_add_test(t, writing_to_a_folder_fails);
+    tcase_add_test(t, temporary_files_are_in_TMPDIR_if_it_is_absolute);
     suite_add_tcase(s, t);
     return s;
 }
