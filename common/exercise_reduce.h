@@ -31,7 +31,7 @@ static inline void ex_require_warp_reduction(const char *atomics_reason,
     ex_require_at_most_per("shared_read_requests_total", ex_element_count(1) / 256, "256 elements",
                            20, "one word a warp goes through shared memory");
     ex_require_at_most_per("device_read_sectors", ex_element_count(1) / 8, "sector of the input",
-                           1.25, "what is added up in global memory is read there once more");
+                           1.25, "sums in global memory are read there once more");
 }
 
 /* Guard. */

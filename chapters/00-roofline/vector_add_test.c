@@ -57,7 +57,7 @@ END_TEST
 /* The limits imply a grid-stride loop: 64 blocks have at most 65 536 threads for 2^20 elements. The
  * instructions of an iteration have no limit: a pipeline of asynchronous copies needs three times
  * as many as loads do, but hides them. */
-START_TEST(the_whole_grid_works) {
+START_TEST(all_blocks_are_launched) {
     ex_require_at_least("blocks", ex_current_exercise()->technique_case.dim[BLOCKS],
                         "blocks that are not launched leave their share of the device idle");
     ex_require_at_most("blocks", ex_current_exercise()->technique_case.dim[BLOCKS],
@@ -65,7 +65,7 @@ START_TEST(the_whole_grid_works) {
 }
 END_TEST
 
-START_TEST(nothing_is_moved_twice) {
+START_TEST(no_redundant_accesses) {
     ex_require_at_most_per("device_read_accesses", elements(), "element", 2,
                            "a and b are read once");
     ex_require_at_most_per("device_write_accesses", elements(), "element", 1,
@@ -75,9 +75,9 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, the_whole_grid_works);
+    tcase_add_test(goals, all_blocks_are_launched);
     tcase_add_test(guards, accesses_are_coalesced);
-    tcase_add_test(guards, nothing_is_moved_twice);
+    tcase_add_test(guards, no_redundant_accesses);
 }
 
 EXERCISE(vector_add, .chapter = "00-roofline", .title = "A kernel and a launch from nothing",

@@ -57,7 +57,7 @@ static double numbers(void) { return count(&ex_current_exercise()->technique_cas
 /* re and im take 2 loads; the rotation takes 2 more, divided by the numbers that a thread handles.
  * The starter file's grid gives each thread 4 numbers: 2.5. One number a thread makes 4. Reloading
  * both parts after the first store makes 8 for one number. */
-START_TEST(loads_are_not_repeated) {
+START_TEST(no_redundant_loads) {
     ex_require_at_most_per(
         "device_read_accesses", numbers(), "number", 2.75,
         "re and im are needed once a number, the rotation once for all the numbers of a "
@@ -82,7 +82,7 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, loads_are_not_repeated);
+    tcase_add_test(goals, no_redundant_loads);
     tcase_add_test(guards, accesses_are_coalesced);
     tcase_add_test(guards, results_are_stored_once);
 }

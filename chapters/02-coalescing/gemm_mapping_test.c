@@ -46,14 +46,14 @@ START_TEST(writes_are_coalesced) {
 }
 END_TEST
 
-START_TEST(sectors_are_shared_by_a_warp) { require_few_sectors(); }
+START_TEST(lanes_share_sectors) { require_few_sectors(); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, reads_are_coalesced);
     tcase_add_test(goals, writes_are_coalesced);
-    tcase_add_test(goals, sectors_are_shared_by_a_warp);
+    tcase_add_test(goals, lanes_share_sectors);
     (void)guards; /* The baseline does nothing right that could be lost. */
 }
 

@@ -78,7 +78,7 @@ static double element_steps(void) {
  * like that: 0.376 loaded and 0.128 stored over 16 steps. The limits are on totals, not on sectors
  * per request, so as not to penalize the edges of versions with fewer requests (several steps in
  * one kernel). */
-START_TEST(rows_start_on_a_boundary) {
+START_TEST(rows_are_aligned) {
     ex_require_at_most_per("device_read_sectors", element_steps(), "element and step", 0.4,
                            "32 floats that start on a boundary are 4 sectors, anywhere else 5");
     ex_require_at_most_per("device_write_sectors", element_steps(), "element and step", 0.145,
@@ -86,20 +86,19 @@ START_TEST(rows_start_on_a_boundary) {
 }
 END_TEST
 
-START_TEST(nothing_is_moved_twice) {
+START_TEST(no_redundant_accesses) {
     ex_require_at_most_per("device_read_accesses", element_steps(), "element and step", 3.2,
                            "an element and its two neighbours");
     ex_require_at_most_per("device_write_accesses", element_steps(), "element and step", 1.1,
                            "one result");
-    ex_require_at_most("copied_bytes", 0,
-                       "a copy moves them once more, although no kernel is seen doing it");
+    ex_require_at_most("copied_bytes", 0, "a copy moves them once more, although no kernel does");
 }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, rows_start_on_a_boundary);
-    tcase_add_test(guards, nothing_is_moved_twice);
+    tcase_add_test(goals, rows_are_aligned);
+    tcase_add_test(guards, no_redundant_accesses);
 }
 
 EXERCISE(pitched_rows, .chapter = "02-coalescing", .title = "Rows that start on a boundary",

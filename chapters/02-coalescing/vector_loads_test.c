@@ -63,7 +63,7 @@ static double elements(void) { return ex_current_exercise()->technique_case.dim[
 
 /* Vectors of 4 take a quarter of a lane's load for each element, and at most 6 single elements at
  * both ends of 262 144. Pairs would take a half. */
-START_TEST(sixteen_bytes_a_lane) {
+START_TEST(accesses_are_vectorized) {
     ex_require_at_most_per("device_read_accesses", elements(), "element", 0.26,
                            "a lane that loads 16 bytes serves four elements");
     ex_require_at_most_per("device_write_accesses", elements(), "element", 0.26,
@@ -83,17 +83,16 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
-START_TEST(no_copies_beside_the_kernel) {
-    ex_require_at_most("copied_bytes", 0,
-                       "what a copy moves is moved as well, although no kernel is seen doing it");
+START_TEST(no_extra_copies) {
+    ex_require_at_most("copied_bytes", 0, "a copy moves these bytes too, although no kernel does");
 }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, sixteen_bytes_a_lane);
+    tcase_add_test(goals, accesses_are_vectorized);
     tcase_add_test(goals, accesses_are_coalesced);
-    tcase_add_test(guards, no_copies_beside_the_kernel);
+    tcase_add_test(guards, no_extra_copies);
 }
 
 EXERCISE(vector_loads, .chapter = "02-coalescing", .title = "16 bytes a lane: alignment and tails",

@@ -24,7 +24,7 @@ static double products(void) { return ex_gemm_products(&ex_current_exercise()->t
 /* Reads of shared memory for each product: a thread with 8 x 8 elements loads 16 values for 64
  * products, 0.25 with single words and 0.0625 with vectors of four. 4 x 4 elements with single
  * words make 0.5, one element a thread 2. */
-START_TEST(values_are_shared_in_registers) {
+START_TEST(values_are_reused_in_registers) {
     ex_require_at_most_per("shared_read_requests_total", products() / 32, "warp-wide product", 0.25,
                            "8 values of A and 8 of B in registers are enough for 64 products");
     ex_require_at_most_per(
@@ -34,13 +34,13 @@ START_TEST(values_are_shared_in_registers) {
 END_TEST
 
 /* Tiles of 64 x 64, fetched four floats at a time, make 2 / 64 / 4; tiles of 128 half of that. */
-START_TEST(the_block_fetches_vectors) {
+START_TEST(global_loads_are_vectorized) {
     ex_require_at_most_per("device_read_accesses", products(), "product", 1.0 / 128,
                            "a tile of 64 x 64 or larger, fetched 16 bytes a lane");
 }
 END_TEST
 
-START_TEST(registers_stay_registers) {
+START_TEST(no_local_memory) {
     ex_require_at_most(
         "local_requests", 0,
         "an array that is indexed by a variable lives in local memory, not in registers");
@@ -56,20 +56,19 @@ END_TEST
 
 /* With 8 neighbouring columns a thread, the lanes of a quarter warp are 8 words apart, two lanes to
  * a bank: 0.19. The limit refuses four or eight lanes to a bank. */
-START_TEST(no_turns_at_the_banks) {
-    ex_require_at_most_per(
-        "bank_conflicts", products() / 32, "warp-wide product", 0.25,
-        "what registers save in loads is lost again if the lanes take turns at one bank");
+START_TEST(few_bank_conflicts) {
+    ex_require_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.25,
+                           "bank conflicts lose again what registers save in loads");
 }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, values_are_shared_in_registers);
-    tcase_add_test(goals, the_block_fetches_vectors);
+    tcase_add_test(goals, values_are_reused_in_registers);
+    tcase_add_test(goals, global_loads_are_vectorized);
     tcase_add_test(goals, accesses_are_coalesced);
-    tcase_add_test(guards, registers_stay_registers);
-    tcase_add_test(guards, no_turns_at_the_banks);
+    tcase_add_test(guards, no_local_memory);
+    tcase_add_test(guards, few_bank_conflicts);
 }
 
 EXERCISE(matmul_register, .chapter = "03-tiling", .title = "8 x 8 products from 16 values",

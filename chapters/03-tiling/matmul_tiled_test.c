@@ -42,7 +42,7 @@ END_TEST
 /* If a tile is filled or read by columns, all lanes of a warp access one bank (chapter 04): each
  * request takes 31 extra wavefronts. A single column-wise store of 1024 elements takes 1 extra
  * wavefront a product, for tiles of 32. */
-START_TEST(no_turns_at_the_banks) {
+START_TEST(few_bank_conflicts) {
     ex_require_at_most_per(
         "bank_conflicts", products() / 32, "warp-wide product", 0.25,
         "threadIdx.x belongs into the last index of a tile, when it is filled and when it is read");
@@ -53,7 +53,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, elements_are_shared_by_the_block);
     tcase_add_test(guards, accesses_are_coalesced);
-    tcase_add_test(guards, no_turns_at_the_banks);
+    tcase_add_test(guards, few_bank_conflicts);
 }
 
 EXERCISE(matmul_tiled, .chapter = "03-tiling", .title = "Load once for the whole block",

@@ -54,7 +54,7 @@ END_TEST
  * a group or more. If neighbouring threads work, 4 + 2 + 1 + 1 + 1 + 1 + 1 + 1 = 12 warps are
  * active in all rounds together, with two loads each, and one load for the result: 25. With
  * "t % (2 * distance)": 95. */
-START_TEST(warps_stay_together) {
+START_TEST(warps_seldom_diverge) {
     ex_require_at_most_per(
         "divergent_branches", technique_groups(), "group", 16,
         "if the threads that work are neighbours, whole warps work and whole warps rest");
@@ -71,17 +71,17 @@ START_TEST(work_is_shared_by_the_group) {
     ex_require_coalesced_loads(1.125, "neighbouring threads read neighbouring elements");
     ex_require_at_most_per(
         "device_read_sectors", ex_problem_sectors(), "sector of the problem", 1.125,
-        "sums on their way stay in the block: in memory they are read once more in each round");
+        "partial sums stay in the block: in memory, each round would read them once more");
     ex_require_at_most_per("atomic_operations", technique_groups(), "group", 0,
                            "the sum of a group needs no atomics");
     ex_require_at_most_per("shared_atomic_operations", technique_groups(), "group", 4,
-                           "atomics on one word take turns");
+                           "atomics on one word are serialized");
 }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, warps_stay_together);
+    tcase_add_test(goals, warps_seldom_diverge);
     tcase_add_test(guards, no_bank_conflicts);
     tcase_add_test(guards, work_is_shared_by_the_group);
 }

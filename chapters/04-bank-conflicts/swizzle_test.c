@@ -17,10 +17,11 @@ END_TEST
  * borders. Padding: a tile of 32 x 32 words is 4096 bytes, a padded one 4224. The limit is on the
  * launch's shared memory, static or dynamic. A smaller tile fits together with its padding, so the
  * size must also be a power of two. This is one test, since each half is easy without the other. */
-START_TEST(no_conflicts_and_no_padding) {
+START_TEST(no_bank_conflicts_and_no_padding) {
     double bytes = 4096;
     while (bytes > 1 && bytes > ex_metric_value("shared_bytes")) bytes /= 2;
-    ex_require_no_bank_conflicts("32 lanes that read or write 32 different banks need one pass");
+    ex_require_no_bank_conflicts(
+        "32 lanes that read or write 32 different banks need one wavefront");
     ex_require_at_most(
         "shared_bytes", bytes,
         "the tile is a power of two of rows and words without a gap, as a bulk copy would "
@@ -36,7 +37,7 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, no_conflicts_and_no_padding);
+    tcase_add_test(goals, no_bank_conflicts_and_no_padding);
     tcase_add_test(guards, accesses_are_coalesced);
     tcase_add_test(guards, the_tile_is_read_once);
 }

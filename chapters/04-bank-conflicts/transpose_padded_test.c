@@ -17,7 +17,8 @@ END_TEST
 /* 0, without slack: with padding, or any other odd stride, there are no conflicts at all, in whole
  * tiles and at the borders. */
 START_TEST(no_bank_conflicts) {
-    ex_require_no_bank_conflicts("32 lanes that read or write 32 different banks need one pass");
+    ex_require_no_bank_conflicts(
+        "32 lanes that read or write 32 different banks need one wavefront");
 }
 END_TEST
 

@@ -52,32 +52,32 @@ END_TEST
  * is 8 for 256 elements and misses the limit; older ones make one for each equal element. */
 static void require_local_sums(void) {
     ex_require_block_reduction(
-        "a block of 256 or more adds up what it has found and comes to the counter once");
+        "a block of 256 or more adds up what it has found and updates the counter once");
 }
 
-START_TEST(blocks_come_to_memory_once) { require_local_sums(); }
+START_TEST(one_atomic_per_block) { require_local_sums(); }
 END_TEST
 
-START_TEST(warps_come_to_shared_memory_once) {
+START_TEST(one_shared_atomic_per_warp) {
     require_local_sums();
     ex_require_warp_reduction(
-        "the lanes of a warp can add up by a vote or by shuffles before anybody goes to memory",
-        "the warps of a block meet once or twice; a tree in shared memory meets at each level");
+        "the lanes of a warp can add up by a vote or by shuffles before one lane accesses memory",
+        "the warps of a block need one barrier or two; a tree in shared memory needs one a level");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) { ex_require_coalesced_reduce_loads(); }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(8); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, blocks_come_to_memory_once);
-    tcase_add_test(goals, warps_come_to_shared_memory_once);
+    tcase_add_test(goals, one_atomic_per_block);
+    tcase_add_test(goals, one_shared_atomic_per_warp);
     tcase_add_test(guards, reads_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 256 MB, which no cache holds, and so that two launches (5 us) are short compared with

@@ -70,18 +70,18 @@ static void require_private_bins(void) {
         "bins in global memory that a thread has for itself are written for each element, too");
 }
 
-START_TEST(blocks_count_for_themselves) { require_private_bins(); }
+START_TEST(bins_are_privatized) { require_private_bins(); }
 END_TEST
 
 /* Nine of ten lanes update the same bin: a warp's shared atomic takes 29 wavefronts. With 8 copies
  * of each bin, selected by lane, it takes about 4; if threads count runs of equal bytes in a word
  * of four, about 9. Without private bins there is no contention in shared memory, so the test also
  * requires them. */
-START_TEST(skewed_data_do_not_queue) {
+START_TEST(few_serialized_shared_atomics) {
     require_private_bins();
     ex_require_at_most_per(
         "shared_atomic_serialized", elements() / 32, "warp of elements", 12,
-        "lanes that want the same bin take turns, unless there are several copies of it or they "
+        "atomics on the same bin are serialized, unless there are several copies of it or lanes "
         "add up before");
 }
 END_TEST
@@ -91,15 +91,15 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(32); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(32); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, blocks_count_for_themselves);
-    tcase_add_test(goals, skewed_data_do_not_queue);
+    tcase_add_test(goals, bins_are_privatized);
+    tcase_add_test(goals, few_serialized_shared_atomics);
     tcase_add_test(guards, reads_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 128 MB, so that clearing and adding up private bins takes a small part of the time. */

@@ -58,32 +58,32 @@ END_TEST
 
 static void require_local_maxima(void) {
     ex_require_block_reduction(
-        "a block of 256 or more finds its own largest and comes to the result once");
+        "a block of 256 or more finds its own largest and updates the result once");
 }
 
-START_TEST(blocks_come_to_memory_once) { require_local_maxima(); }
+START_TEST(one_atomic_per_block) { require_local_maxima(); }
 END_TEST
 
-START_TEST(warps_agree_by_shuffles) {
+START_TEST(warps_reduce_by_shuffles) {
     require_local_maxima();
     ex_require_warp_reduction(
-        "the lanes of a warp can find their largest by shuffles before anybody goes to memory",
-        "the warps of a block meet once, when each has its largest");
+        "the lanes of a warp can find their largest by shuffles before one lane accesses memory",
+        "the warps of a block need one barrier, when each has its largest");
 }
 END_TEST
 
 START_TEST(reads_are_coalesced) { ex_require_coalesced_reduce_loads(); }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(8); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, blocks_come_to_memory_once);
-    tcase_add_test(goals, warps_agree_by_shuffles);
+    tcase_add_test(goals, one_atomic_per_block);
+    tcase_add_test(goals, warps_reduce_by_shuffles);
     tcase_add_test(guards, reads_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 256 MB, which no cache holds, and so that two launches (5 us) are short compared with

@@ -61,17 +61,17 @@ static double technique_rows(void) { return rows(&ex_current_exercise()->techniq
  * warp in each round. With a warp for each row, there are no barriers and no shared memory. The
  * number of shuffles has no limit: it is smaller if lanes add up several elements first, or if half
  * a warp has a row. */
-START_TEST(warps_add_up_by_shuffles) {
+START_TEST(warps_reduce_by_shuffles) {
     ex_require_at_most_per("barriers", technique_rows(), "row", 16,
-                           "the warps of a block meet once, when each has its sum");
+                           "the warps of a block need one barrier, when each has its sum");
     ex_require_at_most_per("shared_read_requests_total", technique_rows(), "row", 10,
                            "one word a warp goes through shared memory");
     ex_require_at_most_per("device_read_sectors", ex_element_count(1) / 8, "sector of the input",
-                           1.25, "what is added up in global memory is read there once more");
+                           1.25, "sums in global memory are read there once more");
 }
 END_TEST
 
-START_TEST(no_crowd_at_the_result) {
+START_TEST(few_atomics) {
     ex_require_at_most_per("atomic_operations", technique_rows(), "row", 1,
                            "a row's sum is complete when it is stored");
     ex_require_at_most_per("shared_atomic_operations", technique_rows(), "row", 8,
@@ -84,15 +84,15 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(4); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(4); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, warps_add_up_by_shuffles);
-    tcase_add_test(guards, no_crowd_at_the_result);
+    tcase_add_test(goals, warps_reduce_by_shuffles);
+    tcase_add_test(guards, few_atomics);
     tcase_add_test(guards, reads_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with short rows, in which the reduction is a large part of the work. With rows of 1024 or

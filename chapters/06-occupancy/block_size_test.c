@@ -78,7 +78,7 @@ static double best_occupancy(void) {
     return best;
 }
 
-START_TEST(warps_fill_the_sm) {
+START_TEST(occupancy_is_high) {
     ex_require_at_least(
         "theoretical_occupancy", 0.99 * best_occupancy(),
         "each warp waits for its own loads; the more there are, the more are in flight");
@@ -96,14 +96,14 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(2); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(2); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, warps_fill_the_sm);
+    tcase_add_test(goals, occupancy_is_high);
     tcase_add_test(guards, accesses_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 16 632 warps, 126 for each of an H200's 132 SMs: three waves of 42 warps, or four of

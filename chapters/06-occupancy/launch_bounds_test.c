@@ -62,7 +62,7 @@ static double samples(void) { return count_in(&ex_current_exercise()->technique_
 /* 48 sums, a sample, four gains and addresses need about 58 registers. With 64 there is no spill;
  * on an H200, 65 536 / 64 are 1024 threads, half of an SM's. Without a bound, ptxas (13.0) uses 72:
  * one block of 512, 25 %. With 48 or fewer it must spill. */
-START_TEST(no_register_is_wasted) {
+START_TEST(occupancy_without_spills) {
     ex_require_at_least("theoretical_occupancy", 0.99 * ex_theoretical_occupancy(512, 64, 0),
                         "with at most 64 registers a thread, half of an SM's warps fit");
     ex_require_at_most(
@@ -74,7 +74,7 @@ END_TEST
 
 /* A few spilled values cost less than the additional warps gain, so the guard allows 20 registers;
  * the goal allows none. */
-START_TEST(little_is_spilled) {
+START_TEST(few_spills) {
     ex_require_at_most(
         "spill_bytes", 80,
         "a sum that is stored and loaded at each step costs more than the warps that it "
@@ -101,15 +101,15 @@ START_TEST(each_sample_is_loaded_once) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(4); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(4); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, no_register_is_wasted);
-    tcase_add_test(guards, little_is_spilled);
+    tcase_add_test(goals, occupancy_without_spills);
+    tcase_add_test(guards, few_spills);
     tcase_add_test(guards, each_sample_is_loaded_once);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 8 blocks of 512 for each of an H200's 132 SMs: four waves of two, or eight of one. */

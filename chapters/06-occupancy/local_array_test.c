@@ -68,7 +68,7 @@ END_TEST
 
 static double outputs(void) { return count(&ex_current_exercise()->technique_case); }
 
-START_TEST(nothing_in_local_memory) {
+START_TEST(no_local_memory) {
     ex_require_at_most(
         "local_requests", 0,
         "registers have no numbers that a program could compute: an array with variable "
@@ -80,35 +80,34 @@ END_TEST
 
 /* Warps may diverge only at the ends of the array and of a block's tile: at most one warp of
  * eight. */
-START_TEST(no_branch_on_the_data) {
-    ex_require_at_most_per(
-        "divergent_branches", outputs() / 32, "warp of outputs", 0.5,
-        "lanes that each look for their own place wait for one another; fixed pairs "
-        "need no branch");
+START_TEST(few_divergent_branches) {
+    ex_require_at_most_per("divergent_branches", outputs() / 32, "warp of outputs", 0.5,
+                           "lanes that each search their own place diverge; fixed pairs "
+                           "need no branch");
 }
 END_TEST
 
 /* An array in shared memory would avoid local memory, too, so its requests are limited. A tile of
  * the input in shared memory takes 8 to 9. */
-START_TEST(sorted_in_registers) {
+START_TEST(values_stay_in_registers) {
     ex_require_at_most_per("shared_requests_total", outputs() / 32, "warp of outputs", 12,
-                           "sorting in shared memory replaces one memory by another");
+                           "sorting in shared memory only moves the accesses to another memory");
     ex_require_at_most_per("device_read_accesses", outputs(), "output", 7,
                            "a window has seven elements");
     ex_require_at_most_per("device_write_accesses", outputs(), "output", 1,
-                           "sorting in global memory replaces one memory by another");
+                           "sorting in global memory only moves the accesses to another memory");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(8); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, nothing_in_local_memory);
-    tcase_add_test(goals, no_branch_on_the_data);
-    tcase_add_test(guards, sorted_in_registers);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(goals, no_local_memory);
+    tcase_add_test(goals, few_divergent_branches);
+    tcase_add_test(guards, values_stay_in_registers);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 EXERCISE(local_array, .chapter = "06-occupancy", .title = "An array that stays in registers",

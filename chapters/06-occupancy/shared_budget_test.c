@@ -53,7 +53,7 @@ END_TEST
  * 0.63 in all; with 396 (three of 640), 0.88. A block for each 1024 elements would fetch the table
  * 1024 times: 2.1. Two kernels with half of the table each, below 48 KB, read the indices twice:
  * 0.76. */
-START_TEST(the_table_is_fetched_once_a_block) {
+START_TEST(the_table_is_loaded_once_per_block) {
     const struct ex_case *c = &ex_current_exercise()->technique_case;
     ex_require_at_most_per(
         "device_read_sectors", count(c), "look-up", 0.9,
@@ -64,20 +64,20 @@ END_TEST
 
 /* A block needs 64 000 bytes and the system's 1024, so three blocks fit into 228 KB. With 1024
  * threads for each block, two blocks fill the SM; with 256, three blocks are only 24 warps. */
-START_TEST(the_sm_is_full) {
+START_TEST(occupancy_is_high) {
     ex_require_at_least("theoretical_occupancy", 0.9,
-                        "few blocks fit, so each must bring many warps");
+                        "few blocks fit, so each must have many warps");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(32); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(32); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, the_table_is_fetched_once_a_block);
-    tcase_add_test(guards, the_sm_is_full);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(goals, the_table_is_loaded_once_per_block);
+    tcase_add_test(guards, occupancy_is_high);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 EXERCISE(shared_budget, .chapter = "06-occupancy", .title = "More than 48 KB, and few blocks",

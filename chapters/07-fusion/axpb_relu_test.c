@@ -54,19 +54,19 @@ START_TEST(one_kernel) {
 }
 END_TEST
 
-START_TEST(once_in_once_out) {
+START_TEST(one_read_and_one_write) {
     ex_require_fused_in_registers(1, "x is read once", "the result is stored once");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(8); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, one_kernel);
-    tcase_add_test(goals, once_in_once_out);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(goals, one_read_and_one_write);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 EXERCISE(axpb_relu, .chapter = "07-fusion", .title = "Three kernels to one, in place", .args = args,

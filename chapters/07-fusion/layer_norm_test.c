@@ -113,19 +113,19 @@ END_TEST
 
 /* x and residual are read once, gamma and beta once for each row, from a cache: 4 sectors for 8
  * elements. Four kernels read 7 and store 2. */
-START_TEST(everything_is_read_once) {
+START_TEST(inputs_are_read_once) {
     ex_require_on_chip_rows(4.25, "x, residual, gamma and beta, and nothing a second time",
                             "only the result is stored");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(4); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(4); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, everything_is_read_once);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(goals, inputs_are_read_once);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 EXERCISE(layer_norm, .chapter = "07-fusion", .title = "Normalise on the way", .args = args,

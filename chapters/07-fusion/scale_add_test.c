@@ -44,19 +44,19 @@ START_TEST(one_kernel) {
 }
 END_TEST
 
-START_TEST(nothing_in_between) {
+START_TEST(no_intermediate_results) {
     ex_require_fused_in_registers(2, "x and y are read once", "only the result is stored");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(8); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, one_kernel);
-    tcase_add_test(goals, nothing_in_between);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(goals, no_intermediate_results);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 EXERCISE(scale_add, .chapter = "07-fusion", .title = "Two kernels to one", .args = args,

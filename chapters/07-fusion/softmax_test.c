@@ -83,13 +83,13 @@ START_TEST(a_row_is_read_once) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(4); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(4); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, a_row_is_read_once);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 EXERCISE(softmax, .chapter = "07-fusion", .title = "Three passes to one read", .args = args,

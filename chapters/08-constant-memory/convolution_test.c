@@ -84,9 +84,9 @@ END_TEST
  * from elsewhere makes 1/33. */
 START_TEST(the_filter_is_in_constant_memory) {
     ex_require_at_least_per("const_requests", products() / 32, "warp-wide product", 0.05,
-                            "a tap that all lanes want at once is what the constant cache is for");
+                            "the constant cache serves a tap that all lanes read at once");
     ex_require_at_most("const_serialized_accesses", 0,
-                       "lanes that ask the constant cache for different words take turns");
+                       "constant accesses of one warp to different words are serialized");
 }
 END_TEST
 
@@ -98,7 +98,7 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(8); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(8); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -106,7 +106,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(goals, the_filter_is_not_loaded_from_global_memory);
     tcase_add_test(goals, the_filter_is_in_constant_memory);
     tcase_add_test(goals, reads_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 256 MB in and out, so that the launch takes a small part of the time. */

@@ -86,7 +86,7 @@ static void require_shared_tiles(void) {
 /* These goals are the ladder's steps that counters show; see matmul_tiled and matmul_register. A
  * tile of 128 x 128, fetched with vectors, makes 1/256 loads a product; one of 64 x 64, 1/128. (C
  * adds 1/64 of a load for k = 64.) */
-START_TEST(tiles_are_large_and_fetched_by_vectors) {
+START_TEST(tiles_are_large_and_loads_vectorized) {
     ex_require_at_most_per("device_read_accesses", products(), "product", 1.0 / 128 + 1.0 / 64,
                            "two tiles of 64 x 64 or larger, 16 bytes a lane, and C once");
     ex_require_at_most_per("device_read_sectors", products(), "product", 0.012,
@@ -96,7 +96,7 @@ END_TEST
 
 /* 8 x 8 products make 0.0625; with mbarriers, each warp adds an arrival and a wait or two for each
  * tile. 8 x 6 products make 0.073. */
-START_TEST(values_are_shared_in_registers) {
+START_TEST(values_are_reused_in_registers) {
     require_shared_tiles();
     ex_require_at_most_per(
         "shared_read_requests_total", products() / 32, "warp-wide product", 0.07,
@@ -111,7 +111,7 @@ END_TEST
 /* 0.02 is one extra wavefront for three of the reads that 8 x 8 products need. Asynchronous copies
  * of 16 bytes into rows that are padded for the reads make 0.008 and cost nothing: the version with
  * these copies is the faster one. */
-START_TEST(no_turns_at_the_banks) {
+START_TEST(few_bank_conflicts) {
     require_shared_tiles();
     ex_require_at_most_per("bank_conflicts", products() / 32, "warp-wide product", 0.02,
                            "both tiles can be stored and read without conflicts");
@@ -122,7 +122,7 @@ END_TEST
  * deep: 8 warps wait for 8 pieces and once more, for a tile of 128 x 128 (256 threads) and k = 64.
  * One buffer takes twice as many. (One buffer of pieces 16 deep takes as many barriers and bytes as
  * two of 8. No counter distinguishes them, but the time differs by a third.) */
-START_TEST(one_barrier_a_piece) {
+START_TEST(one_barrier_per_piece) {
     require_shared_tiles();
     const struct ex_case *c = &ex_current_exercise()->technique_case;
     double tiles = (double)ex_gemm_c(c) / (128 * 128), pieces = c->dim[1] / 8.0;
@@ -133,10 +133,10 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, tiles_are_large_and_fetched_by_vectors);
-    tcase_add_test(goals, values_are_shared_in_registers);
-    tcase_add_test(goals, no_turns_at_the_banks);
-    tcase_add_test(goals, one_barrier_a_piece);
+    tcase_add_test(goals, tiles_are_large_and_loads_vectorized);
+    tcase_add_test(goals, values_are_reused_in_registers);
+    tcase_add_test(goals, few_bank_conflicts);
+    tcase_add_test(goals, one_barrier_per_piece);
     (void)guards; /* The baseline does nothing right that could be lost. */
 }
 

@@ -97,19 +97,19 @@ static void require_counting_by_votes(void) {
     ex_require_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
                            "one atomic a warp at most");
     ex_require_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
-                           "a block comes to memory once");
+                           "a block updates memory once");
 }
 
-START_TEST(lanes_find_their_places_by_votes) { require_counting_by_votes(); }
+START_TEST(positions_come_from_votes) { require_counting_by_votes(); }
 END_TEST
 
 /* Two barriers in a round of 256 elements are 16 for 8 warps; one is 8. With several elements for
  * each thread, or a range for each warp, there are hardly any: 3 a launch. */
-START_TEST(warps_seldom_wait_for_each_other) {
+START_TEST(few_barriers) {
     require_counting_by_votes();
     ex_require_at_most_per(
         "barriers", elements() / 256, "256 elements", 10,
-        "a warp that knows where its stretch begins needs no other one to go on");
+        "a warp that knows where its part begins needs no other one to continue");
 }
 END_TEST
 
@@ -125,16 +125,16 @@ START_TEST(writes_are_nearly_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, lanes_find_their_places_by_votes);
-    tcase_add_test(goals, warps_seldom_wait_for_each_other);
+    tcase_add_test(goals, positions_come_from_votes);
+    tcase_add_test(goals, few_barriers);
     tcase_add_test(guards, reads_are_coalesced);
     tcase_add_test(guards, writes_are_nearly_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* The technique case gives each block several rounds. Timed with 64 MB, which is more than L2

@@ -101,24 +101,23 @@ static double elements(void) { return count(&ex_current_exercise()->technique_ca
  * segment and writes a sum, 32 accesses for a warp in all. Shuffles need neither. With segments of
  * 24.5 elements on average, 1.3 start in a warp's 32 elements and one continues from before: 2.3
  * sums a warp. The baseline makes 1.4 a warp, a version with one atomic for each element 32. */
-START_TEST(lanes_add_up_by_shuffles) {
+START_TEST(lanes_reduce_by_shuffles) {
     ex_require_at_most_per("barriers", elements() / 256, "256 elements", 16,
                            "lanes of one warp need no barrier of the block");
     ex_require_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 4,
                            "lanes can hand values to each other without memory");
     ex_require_at_most_per("local_requests", elements() / 32, "warp of elements", 1,
-                           "local memory is no other place for them");
+                           "local memory doesn't replace registers");
     ex_require_at_most_per(
         "device_read_sectors", elements() / 4, "sector of the input", 1.75,
         "values are read once, segments twice at most; what is added up in global "
         "memory is read there, too");
     ex_require_at_most_per("atomic_operations", elements() / 32, "warp of elements", 4,
-                           "lanes of one segment add up before one of them goes to memory");
-    ex_require_at_most_per(
-        "device_write_accesses", elements() / 32, "warp of elements", 6,
-        "a sum that is stored to be added up by another kernel goes to memory, too");
+                           "lanes of one segment add up before one of them updates memory");
+    ex_require_at_most_per("device_write_accesses", elements() / 32, "warp of elements", 6,
+                           "a sum that another kernel adds up takes a store, too");
     ex_require_at_most_per("inst_executed", elements() / 32, "warp of elements", 144,
-                           "what one lane does for 32 takes the warp 32 times as long");
+                           "work that one lane does for 32 takes the warp 32 times as long");
 }
 END_TEST
 
@@ -127,14 +126,14 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, lanes_add_up_by_shuffles);
+    tcase_add_test(goals, lanes_reduce_by_shuffles);
     tcase_add_test(guards, reads_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 128 MB in and 4 MB out. */

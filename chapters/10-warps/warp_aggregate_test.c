@@ -83,23 +83,22 @@ static double warps(void) { return count(&ex_current_exercise()->technique_case)
  * makes 32. The test also refuses atomics on a table in shared memory without aggregation (32
  * operations, 8 or more lanes on one word), one lane that adds up 32 elements, and a sort in
  * memory. */
-START_TEST(one_lane_goes_for_all_of_a_key) {
+START_TEST(atomics_are_aggregated) {
     ex_require_at_most_per(
         "atomic_operations", warps(), "warp of elements", 6,
-        "lanes with the same key can add up first, and one of them goes to memory");
-    ex_require_at_most_per(
-        "device_write_accesses", warps(), "warp of elements", 7,
-        "sums that are stored to be added up by another kernel go to memory, too");
+        "lanes with the same key can add up first, and one of them updates memory");
+    ex_require_at_most_per("device_write_accesses", warps(), "warp of elements", 7,
+                           "sums that another kernel adds up take stores, too");
     ex_require_at_most_per("shared_atomic_operations", warps(), "warp of elements", 6,
-                           "lanes that want one word of shared memory take turns there");
+                           "atomics on one word of shared memory are serialized");
     ex_require_at_most_per("shared_requests_total", warps(), "warp of elements", 8,
                            "lanes can hand values to each other without memory");
     ex_require_at_most_per("local_requests", warps(), "warp of elements", 1,
-                           "nor is there need of local memory");
+                           "values can stay in registers");
     ex_require_at_most_per("device_read_sectors", warps() * 8, "sector of the input", 1.25,
                            "keys and values are read once");
     ex_require_at_most_per("inst_executed", warps(), "warp of elements", 128,
-                           "what one lane does for 32 takes the warp 32 times as long");
+                           "work that one lane does for 32 takes the warp 32 times as long");
 }
 END_TEST
 
@@ -108,14 +107,14 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, one_lane_goes_for_all_of_a_key);
+    tcase_add_test(goals, atomics_are_aggregated);
     tcase_add_test(guards, reads_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* 65 536 groups are 256 KB, more than a block's shared memory, so private copies as in `histogram`

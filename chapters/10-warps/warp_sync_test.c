@@ -74,8 +74,7 @@ static void require_no_block_barriers(void) {
                            "keys are read once, not in each round");
     ex_require_at_most_per("device_write_accesses", groups() * GROUP, "element", 1.25,
                            "and written once");
-    ex_require_at_most_per("local_requests", groups(), "group", 4,
-                           "nor is there need of local memory");
+    ex_require_at_most_per("local_requests", groups(), "group", 4, "values can stay in registers");
     ex_require_at_most_per("atomic_operations", groups(), "group", 1,
                            "nor of words in memory on which lanes wait");
     ex_require_at_most_per("shared_atomic_operations", groups(), "group", 1,
@@ -84,7 +83,7 @@ static void require_no_block_barriers(void) {
                            "one lane that sorts 32 keys takes its warp as long as 32");
 }
 
-START_TEST(a_warp_waits_for_no_other) { require_no_block_barriers(); }
+START_TEST(no_block_barriers) { require_no_block_barriers(); }
 END_TEST
 
 /* In shared memory, a round takes two reads and a write, 45 for a group, and moving the keys there
@@ -106,16 +105,16 @@ START_TEST(writes_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, a_warp_waits_for_no_other);
+    tcase_add_test(goals, no_block_barriers);
     tcase_add_test(goals, keys_stay_in_registers);
     tcase_add_test(guards, reads_are_coalesced);
     tcase_add_test(guards, writes_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 64 MB, in and out. */

@@ -61,7 +61,7 @@ static void require_sums_in_registers(void) {
     ex_require_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
                            "local memory is no other place for sums");
     ex_require_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
-                           "a block comes to memory once");
+                           "a block updates memory once");
     ex_require_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
                            "one atomic a warp at most");
 }
@@ -72,7 +72,7 @@ static void require_sums_in_registers(void) {
  * barrier for 8 warps, 8 in all, and for each warp a store and two loads of 8 words. If each thread
  * has several neighbouring elements that go through shared memory, as in CUB, it takes 4 accesses a
  * warp, and one for each warp of sums. */
-START_TEST(lanes_scan_without_memory) {
+START_TEST(lanes_scan_in_registers) {
     ex_require_at_most_per("barriers", elements() / 256, "256 elements", 16,
                            "lanes of one warp need no barrier of the block");
     ex_require_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 6,
@@ -83,7 +83,7 @@ END_TEST
 
 START_TEST(results_are_written_once) {
     ex_require_at_most_per("device_write_sectors", elements() / 8, "sector of the output", 1.125,
-                           "a block that knows what lies before it need not come back to add it");
+                           "a block that knows the sum before it adds it before it stores");
     ex_require_at_most_per(
         "device_read_sectors", elements() / 8, "sector of the input", 2.25,
         "the input is read once for the totals and once for the scan, results never");
@@ -92,11 +92,10 @@ END_TEST
 
 /* Instructions in the three kernels: Hillis and Steele 91, Blelloch 74, by warps 98, also if totals
  * come first. With four neighbouring elements for each lane: 23. */
-START_TEST(lanes_add_up_neighbours_first) {
-    ex_require_at_most_per(
-        "inst_executed", elements() / 32, "warp of elements", 56,
-        "a lane adds its own neighbours at an addition each; asking other lanes takes "
-        "ten instructions");
+START_TEST(each_lane_scans_several_elements) {
+    ex_require_at_most_per("inst_executed", elements() / 32, "warp of elements", 56,
+                           "a lane adds its own elements at an addition each; a shuffle step takes "
+                           "ten instructions");
     require_sums_in_registers();
 }
 END_TEST
@@ -111,17 +110,17 @@ START_TEST(writes_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, lanes_scan_without_memory);
+    tcase_add_test(goals, lanes_scan_in_registers);
     tcase_add_test(goals, results_are_written_once);
-    tcase_add_test(goals, lanes_add_up_neighbours_first);
+    tcase_add_test(goals, each_lane_scans_several_elements);
     tcase_add_test(guards, reads_are_coalesced);
     tcase_add_test(guards, writes_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* The technique case gives each block several rounds. Timed with 64 MB in and 64 MB out, which is

@@ -56,7 +56,7 @@ static double sectors(void) { return count(&ex_current_exercise()->technique_cas
 /* A version that adds to the results afterwards writes them twice. */
 START_TEST(results_are_written_once) {
     ex_require_at_most_per("device_write_sectors", sectors(), "sector of the output", 1.125,
-                           "a block that knows what lies before it need not come back to add it");
+                           "a block that knows the sum before it adds it before it stores");
     ex_require_at_most("local_requests", 0,
                        "an array that is indexed by a variable lives in memory, not in registers");
 }
@@ -69,9 +69,8 @@ START_TEST(the_input_is_read_once) {
         "device_read_sectors", sectors(), "sector of the input", 1.25,
         "a block can keep its elements until it knows what lies before them; the blocks "
         "before it know");
-    ex_require_at_most("launches", 2,
-                       "one that clears what blocks tell each other by, and one that scans");
-    ex_require_at_most("local_requests", 0, "nor is local memory a place to keep them");
+    ex_require_at_most("launches", 2, "one launch clears the blocks' flags, and one scans");
+    ex_require_at_most("local_requests", 0, "elements stay in registers, not in local memory");
 }
 END_TEST
 
@@ -87,7 +86,7 @@ START_TEST(writes_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
@@ -96,7 +95,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(goals, the_input_is_read_once);
     tcase_add_test(guards, reads_are_coalesced);
     tcase_add_test(guards, writes_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* The technique case has 256 tiles of 4096. Timed with 64 MB in and 64 MB out, which is more than

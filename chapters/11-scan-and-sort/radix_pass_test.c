@@ -63,28 +63,27 @@ END_TEST
 
 static double elements(void) { return count(&ex_current_exercise()->technique_case); }
 
-START_TEST(lanes_tell_each_other_their_digits) {
+START_TEST(lanes_match_their_digits) {
     ex_require_at_most_per(
         "shared_read_requests_total", elements() / 256, "256 keys", 64,
-        "who has the same digit is known after a match or four votes; nobody has to "
+        "a match or four votes find the lanes with the same digit; no lane has to "
         "walk over the digits");
-    ex_require_at_most_per(
-        "inst_executed", elements() / 32, "warp of keys", 150,
-        "what 16 lanes do for 256 keys takes their warp as long as what all lanes do");
+    ex_require_at_most_per("inst_executed", elements() / 32, "warp of keys", 150,
+                           "work of 16 lanes takes their warp as long as work of all lanes");
     ex_require_at_most_per("local_requests", elements() / 32, "warp of keys", 0.25,
                            "counters in local memory go through L1");
     ex_require_at_most_per("atomic_operations", elements() / 256, "256 keys", 16,
-                           "a block comes to memory once for each digit");
+                           "a block updates memory once for each digit");
     ex_require_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 2.5,
                            "keys are read once to count and once to move");
 }
 END_TEST
 
-START_TEST(keys_leave_side_by_side) {
+START_TEST(key_writes_are_coalesced) {
     ex_require_at_most_per("device_write_sectors", elements() / 8, "sector of the output", 1.5,
-                           "what is in order in shared memory leaves in stretches of neighbours");
+                           "keys in order in shared memory leave in runs of neighbours");
     ex_require_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 2.5,
-                           "keys are read twice, by whatever path");
+                           "keys are read twice on all paths together");
 }
 END_TEST
 
@@ -93,15 +92,15 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, lanes_tell_each_other_their_digits);
-    tcase_add_test(goals, keys_leave_side_by_side);
+    tcase_add_test(goals, lanes_match_their_digits);
+    tcase_add_test(goals, key_writes_are_coalesced);
     tcase_add_test(guards, reads_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* The technique case has uniform digits. Timed with 64 MB in and 64 MB out, which is more than L2

@@ -92,7 +92,7 @@ static double elements(void) { return count(&ex_current_exercise()->technique_ca
 static void require_no_serial_walk(void) {
     ex_require_at_most_per(
         "device_read_requests", elements() / 32, "warp of elements", 8,
-        "a run's length is what lies between its beginning and the next; nobody has to walk");
+        "a run's length is what lies between its beginning and the next; no lane has to walk");
     ex_require_at_most_per("inst_executed", elements() / 32, "warp of elements", 120,
                            "while one lane walks, the others of its warp wait");
     ex_require_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 8,
@@ -100,20 +100,20 @@ static void require_no_serial_walk(void) {
     ex_require_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
                            "nor is local memory another place for it");
     ex_require_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
-                           "a block comes to memory once");
+                           "a block updates memory once");
     ex_require_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
                            "one atomic a warp at most");
     ex_require_at_most_per("device_write_accesses", elements() / 32, "warp of elements", 4,
                            "a run has a value, a length, and a start at most");
 }
 
-START_TEST(lengths_come_from_where_runs_begin) { require_no_serial_walk(); }
+START_TEST(lengths_come_from_run_starts) { require_no_serial_walk(); }
 END_TEST
 
 /* An element's left neighbour is in the lane before. Loading it takes 5 sectors for a warp, 18 in
  * all in two kernels instead of 8. A walk loads neighbours, too, so that a shorter walk makes no
  * progress. */
-START_TEST(neighbours_are_not_loaded_again) {
+START_TEST(no_redundant_loads) {
     require_no_serial_walk();
     ex_require_at_most_per(
         "device_read_sectors", elements() / 8, "sector of the input", 2.75,
@@ -128,15 +128,15 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, lengths_come_from_where_runs_begin);
-    tcase_add_test(goals, neighbours_are_not_loaded_again);
+    tcase_add_test(goals, lengths_come_from_run_starts);
+    tcase_add_test(goals, no_redundant_loads);
     tcase_add_test(guards, reads_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* The technique case gives each block several rounds. Timed with 64 MB, which is more than L2

@@ -98,29 +98,28 @@ static double pairs(void) { return pairs_of(&ex_current_exercise()->technique_ca
  * tile in shared memory, it is 1/32 for a block of one warp, and less for larger blocks. From
  * shared memory, a body is read once as a vector for 32 pairs; 0.5 times if a thread has two
  * bodies. */
-START_TEST(a_body_that_is_read_serves_many) {
+START_TEST(loaded_bodies_are_reused) {
     ex_require_at_most_per("device_read_requests", pairs() / 32, "32 pairs", 0.1,
                            "a block's threads need the same bodies: one of them can bring each");
     ex_require_at_most_per("shared_requests_total", pairs() / 32, "32 pairs", 1.25,
                            "a body is one vector");
     ex_require_at_most_per("const_requests", pairs() / 32, "32 pairs", 0.5,
-                           "from wherever it comes");
+                           "a body read as a constant still costs a request");
     ex_require_at_most_per("local_requests", pairs() / 32, "32 pairs", 0.1,
-                           "and local memory is no other place");
+                           "local memory doesn't replace registers");
     ex_require_at_most_per("inst_executed", pairs() / 32, "32 pairs", 32,
-                           "a pair is 14 operations, and not worth as many around them");
-    ex_require_at_most_per("shuffles", pairs() / 32, "32 pairs", 1,
-                           "nor is it for free to ask another lane");
+                           "a pair is 14 operations, which leaves 18 for the loop around them");
+    ex_require_at_most_per("shuffles", pairs() / 32, "32 pairs", 1, "a shuffle isn't free either");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(16); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(16); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, a_body_that_is_read_serves_many);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(goals, loaded_bodies_are_reused);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 67 million pairs. */

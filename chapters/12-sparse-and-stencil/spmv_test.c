@@ -122,13 +122,13 @@ static double elements(void) { return (double)nonzeros(&ex_current_exercise()->t
 
 /* Packed, values and columns of 32 elements take 4 sectors each, and their x at most 32 in any
  * order: 40. With a lane for each row, it is 94. */
-START_TEST(lanes_read_neighbours) {
+START_TEST(reads_are_coalesced) {
     ex_require_at_most_per(
         "device_read_sectors", elements() / 32, "32 elements", 40,
         "values and columns of neighbouring elements share sectors, if neighbouring "
         "lanes read them");
     ex_require_at_most_per("local_requests", elements() / 32, "32 elements", 1,
-                           "local memory is no other place for them");
+                           "local memory doesn't replace registers");
 }
 END_TEST
 
@@ -137,7 +137,7 @@ END_TEST
  * row, it is 35, since most rows are shorter than a warp. With all products first, then a lane for
  * each row, it is 34; with equal parts, 4 to 6. Lanes might do useless work instead of waiting, so
  * instructions are limited, too: 28 to 34 for 32 elements. */
-START_TEST(no_lane_waits_for_a_long_row) {
+START_TEST(few_inactive_lanes) {
     ex_require_at_most_per(
         "inactive_lanes", elements(), "element", 8,
         "lanes idle while others of their warp work: along a long row, or in a search");
@@ -145,18 +145,18 @@ START_TEST(no_lane_waits_for_a_long_row) {
         "inst_executed", elements() / 32, "32 elements", 48,
         "instructions count as well: lanes that repeat what another lane does gain nothing");
     ex_require_at_most_per("device_write_accesses", elements() / 32, "32 elements", 8,
-                           "rows have a result each; elements that go to memory one by one are 32");
+                           "rows have a result each; elements that are stored one by one are 32");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, lanes_read_neighbours);
-    tcase_add_test(goals, no_lane_waits_for_a_long_row);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(goals, reads_are_coalesced);
+    tcase_add_test(goals, few_inactive_lanes);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 134 MB of elements, which is more than L2 holds, and 4 MB each of offsets, x and y. */

@@ -94,9 +94,9 @@ START_TEST(each_element_is_read_about_once) {
     ex_require_at_most_per("device_read_requests", outputs() / 32, "32 outputs", 3.5,
                            "an element already in a register needs no request");
     ex_require_at_most_per("shared_requests_total", outputs() / 32, "32 outputs", 20,
-                           "nor does the column go through shared memory");
+                           "the column doesn't need shared memory");
     ex_require_at_most_per("local_requests", outputs() / 32, "32 outputs", 1,
-                           "or through local memory");
+                           "the column doesn't need local memory");
 }
 END_TEST
 
@@ -105,21 +105,21 @@ START_TEST(writes_are_coalesced) {
 }
 END_TEST
 
-START_TEST(banks_are_spread) {
+START_TEST(few_bank_conflicts) {
     ex_require_at_most_per("bank_conflicts", outputs() / 32, "32 outputs", 2,
                            "rows of a plane lie in different banks");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(16); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(16); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, each_element_is_read_about_once);
     tcase_add_test(guards, writes_are_coalesced);
-    tcase_add_test(guards, banks_are_spread);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, few_bank_conflicts);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 67 MB in and 67 MB out, which is more than L2 holds. */

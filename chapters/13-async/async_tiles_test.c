@@ -76,10 +76,10 @@ static double layers(void) { return graphs() * ex_current_exercise()->technique_
 
 /* A tile is 16 KB. With two tiles, the next one is in flight while the current one is used, for
  * nearly all of a layer's instructions. The limit is half a tile. */
-START_TEST(the_next_layer_is_under_way_while_this_one_is_used) {
+START_TEST(the_next_layer_is_in_flight) {
     ex_require_at_least_per("async_copy_bytes_in_flight",
                             32 * ex_metric_value("blocks") / ex_metric_value("threads"), "block",
-                            8192, "what is asked for a layer early is there when it is needed");
+                            8192, "a copy that starts a layer early has arrived when it is needed");
 }
 END_TEST
 
@@ -88,7 +88,7 @@ END_TEST
  * warps). A layer takes 8 warps of 64 steps, each with a load of the tile, half a load of `best`,
  * four operations and little more: 3100 instructions; libraries' pipelines add a half. With one
  * tile and 2300 useless instructions while it is in flight, it would count as 7 KB. */
-START_TEST(nothing_is_done_in_vain) {
+START_TEST(no_redundant_work) {
     ex_require_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem",
                            1.01, "each cost is read once");
     ex_require_at_most_per("inst_executed", layers(), "layer of a graph", 5400,
@@ -100,7 +100,7 @@ START_TEST(nothing_is_done_in_vain) {
 }
 END_TEST
 
-START_TEST(loads_fill_their_sectors) {
+START_TEST(reads_are_coalesced) {
     ex_require_coalesced_loads(1.1, "rows of costs lie one after another");
 }
 END_TEST
@@ -109,9 +109,9 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, the_next_layer_is_under_way_while_this_one_is_used);
-    tcase_add_test(guards, nothing_is_done_in_vain);
-    tcase_add_test(guards, loads_fill_their_sectors);
+    tcase_add_test(goals, the_next_layer_is_in_flight);
+    tcase_add_test(guards, no_redundant_work);
+    tcase_add_test(guards, reads_are_coalesced);
     tcase_add_test(guards, every_graph_has_a_block);
 }
 

@@ -54,11 +54,11 @@ static double kilobytes(void) {
 /* Through registers, with 16 bytes a lane, a load and a store move 512 bytes: 4 instructions for
  * 1024 bytes, plus overhead. A bulk copy of 16 KB takes one instruction each way, and a few dozen
  * of overhead. */
-START_TEST(few_instructions_move_a_row) {
+START_TEST(few_instructions_per_row) {
     ex_require_at_most_per("inst_executed", kilobytes(), "1024 bytes", 3.9,
-                           "a row is one piece of memory, and can be asked for as such");
+                           "a row is contiguous, so one bulk copy moves it");
     ex_require_at_most_per("device_read_requests", kilobytes(), "1024 bytes", 0.5,
-                           "a request for a row, in place of one for 128 bytes");
+                           "one request for a row replaces one for each 128 bytes");
 }
 END_TEST
 
@@ -67,17 +67,17 @@ START_TEST(each_byte_is_moved_once) {
                            0.55, "half of the problem is read");
     ex_require_at_most_per("device_write_sectors", ex_problem_sectors(), "sector of the problem",
                            0.55, "and half written");
-    ex_require_at_most("local_requests", 0, "local memory is no way");
+    ex_require_at_most("local_requests", 0, "data doesn't need to pass through local memory");
 }
 END_TEST
-START_TEST(many_sms_work) { ex_require_min_blocks(128); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(128); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, few_instructions_move_a_row);
+    tcase_add_test(goals, few_instructions_per_row);
     tcase_add_test(guards, each_byte_is_moved_once);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 67 MB of a table of 134 MB. */

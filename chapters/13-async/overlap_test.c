@@ -69,17 +69,17 @@ static double bus_crossing_bytes(void) { return bytes(&ex_current_exercise()->te
 /* Half of the bytes go each way, so at best the copies take half of the time that they would take
  * one after another. The first copy in and the last copy out overlap with no other copy. With n
  * equal parts, the share is 1/2 + 1/2n: at most 0.6 with five parts or more. */
-START_TEST(copies_go_both_ways_at_once) {
+START_TEST(copies_overlap_in_both_directions) {
     ex_require_at_most_per("bus_critical_path", bus_crossing_bytes(), "byte that crosses the bus",
-                           0.6, "while one part comes in, another one can go out");
+                           0.6, "one part can be copied in while another one is copied out");
 }
 END_TEST
 
 /* Each word is copied once each way and mixed once: 64 rounds of 6 instructions for 32 words, and
  * little else. */
-START_TEST(nothing_is_done_twice) {
+START_TEST(no_redundant_work) {
     ex_require_at_most_per("bus_bytes", bus_crossing_bytes(), "byte that crosses the bus", 1.01,
-                           "each word comes in once and goes out once");
+                           "each word is copied in once and out once");
     ex_require_at_most_per("inst_executed", words(&ex_current_exercise()->technique_case) / 32.0,
                            "32 words", 640, "each word is mixed once");
     ex_require_at_most_per("device_read_sectors",
@@ -88,7 +88,7 @@ START_TEST(nothing_is_done_twice) {
 }
 END_TEST
 
-START_TEST(accesses_fill_their_sectors) {
+START_TEST(accesses_are_coalesced) {
     ex_require_coalesced_loads(1.1, "words lie one after another");
     ex_require_coalesced_stores(1.1, "words lie one after another");
 }
@@ -96,9 +96,9 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, copies_go_both_ways_at_once);
-    tcase_add_test(guards, nothing_is_done_twice);
-    tcase_add_test(guards, accesses_fill_their_sectors);
+    tcase_add_test(goals, copies_overlap_in_both_directions);
+    tcase_add_test(guards, no_redundant_work);
+    tcase_add_test(guards, accesses_are_coalesced);
 }
 
 /* Timed with 16 MiB each way. */

@@ -79,7 +79,7 @@ static double layers(void) { return graphs() * ex_current_exercise()->technique_
 /* Little's law: an H200's DRAM delivers 4350 GB/s after 660 cycles at 1.98 GHz, 333 ns. That is
  * 1.45 MB in flight on 132 SMs, 11 KB on each, and more under load, when the latency is higher. A
  * layer is 4 KB, so one layer ahead is not enough, and neither are three. */
-START_TEST(enough_is_under_way) {
+START_TEST(enough_bytes_in_flight) {
     ex_require_at_least_per("async_copy_bytes_in_flight",
                             32 * ex_metric_value("blocks") / ex_metric_value("threads"), "block",
                             16384, "bandwidth times latency is what must be in flight");
@@ -89,7 +89,7 @@ END_TEST
 /* These limits refuse what raises the bytes in flight without hiding latency: useless bytes,
  * useless instructions, and threads without work (a block's bytes are those of a warp times its
  * warps). */
-START_TEST(nothing_is_done_in_vain) {
+START_TEST(no_redundant_work) {
     ex_require_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem",
                            1.01, "each cost is read once");
     ex_require_at_most_per("inst_executed", layers(), "layer of a graph", 800,
@@ -100,7 +100,7 @@ START_TEST(nothing_is_done_in_vain) {
 }
 END_TEST
 
-START_TEST(loads_fill_their_sectors) {
+START_TEST(reads_are_coalesced) {
     ex_require_coalesced_loads(1.1, "rows of costs lie one after another");
 }
 END_TEST
@@ -109,9 +109,9 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, enough_is_under_way);
-    tcase_add_test(guards, nothing_is_done_in_vain);
-    tcase_add_test(guards, loads_fill_their_sectors);
+    tcase_add_test(goals, enough_bytes_in_flight);
+    tcase_add_test(guards, no_redundant_work);
+    tcase_add_test(guards, reads_are_coalesced);
     tcase_add_test(guards, every_graph_has_a_block);
 }
 

@@ -119,13 +119,13 @@ static double pairs(void) { return pairs_of(&ex_current_exercise()->technique_ca
 /* The baseline writes n scores of a row twice and reads them four times: it writes n / 4 sectors
  * for an output row of 8. A block of q queries reads all keys and values, 8 sectors a key: 8 / q
  * sectors for each pair, 1/8 for 64. Local memory is limited, too. */
-START_TEST(scores_stay_on_the_sm) {
+START_TEST(scores_stay_on_the_SM) {
     ex_require_at_most_per("device_write_sectors", ex_element_count(0) / 8, "sector of the output",
                            2.5, "nothing is written but the output");
     ex_require_at_most_per("device_read_sectors", pairs(), "query and key", 0.15,
                            "a block of 64 queries reads a key and its value once");
     ex_require_at_most_per("local_requests", pairs() / 32, "32 queries and keys", 0.1,
-                           "local memory is no other place for them");
+                           "local memory doesn't replace registers");
     ex_require_at_most("spill_bytes", 0, "what a lane holds must fit into its registers");
 }
 END_TEST
@@ -133,7 +133,7 @@ END_TEST
 /* A pair takes 256 operations on tensor cores, 1/16 of a warp's instruction of 16 x 8 x 16;
  * exponentials, maxima and sums take about ten instructions for 32 pairs. Without tensor cores, a
  * pair takes 128 multiply-adds, 4 instructions of a warp. */
-START_TEST(tensor_cores_multiply) {
+START_TEST(products_use_tensor_cores) {
     ex_require_at_most_per("inst_executed", pairs() / 32, "32 queries and keys", 40,
                            "one instruction of a warp multiplies 16 x 16 by 16 x 8");
     ex_require_at_most_per("flops", pairs(), "query and key", 16,
@@ -145,8 +145,8 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, scores_stay_on_the_sm);
-    tcase_add_test(goals, tensor_cores_multiply);
+    tcase_add_test(goals, scores_stay_on_the_SM);
+    tcase_add_test(goals, products_use_tensor_cores);
     (void)guards; /* The baseline does nothing right that could be lost. */
 }
 

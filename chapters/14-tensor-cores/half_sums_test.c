@@ -75,7 +75,7 @@ static double warps(void) { return (double)elements(&ex_current_exercise()->tech
  * wide (two accesses for 256 halves, 0.25 for 32), but not through local memory. Instructions don't
  * distinguish versions: in PTX, extracting a half from a word and converting it takes two, loading
  * and converting a single half takes two as well. */
-START_TEST(sixteen_bytes_a_lane) {
+START_TEST(loads_are_vectorized) {
     ex_require_at_most_per("device_read_requests", warps() / 8, "512 bytes", 1.1,
                            "a lane can load sixteen bytes at once");
     ex_require_at_most_per("device_read_sectors", warps() / 8, "512 bytes", 17,
@@ -92,14 +92,14 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(128); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(128); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, sixteen_bytes_a_lane);
+    tcase_add_test(goals, loads_are_vectorized);
     tcase_add_test(guards, reads_are_coalesced);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 134 MB in. */

@@ -55,7 +55,7 @@ static void require_tiles_in_shared_memory(void) {
 /* With words of two halves, 4 fragments of a take 16 loads and 4 of b take 8, for 4 x 2 cubes of 16
  * x 16 x 16: 3 a cube. ldmatrix loads four matrices of 8 x 8 at a time: 4 + 2 loads, 0.75 a cube;
  * 0.5 for a warp with 64 x 64. */
-START_TEST(fragments_take_one_load) {
+START_TEST(one_load_per_fragment) {
     require_tiles_in_shared_memory();
     ex_require_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 0.8,
                            "one instruction loads what four registers of a fragment hold");
@@ -68,10 +68,10 @@ END_TEST
 /* Eight rows of 128 bytes start in one bank: 7 extra wavefronts for each matrix of 8 x 8, 21 a cube
  * in the baseline. Two buffers of 128 x 64 halves for both matrices are 64 KB; with 16 bytes of
  * padding a row, they are 72 KB. */
-START_TEST(no_conflicts_and_no_padding) {
+START_TEST(no_bank_conflicts_and_no_padding) {
     require_tiles_in_shared_memory();
     ex_require_at_most_per("shared_read_requests_total", cubes(), "16 x 16 x 16 products", 3.05,
-                           "lanes that take turns are passes, too");
+                           "bank conflicts add wavefronts, too");
     ex_require_no_bank_conflicts("eight rows at one column can lie in eight different places");
     ex_require_at_most("shared_bytes", 65536,
                        "two buffers without a gap, as a bulk copy would lay them out, are 64 KB");
@@ -80,7 +80,7 @@ END_TEST
 
 /* A warp waits once for each piece of 64 steps of k if the next piece has a buffer of its own,
  * otherwise twice; and once more at the start. */
-START_TEST(one_barrier_a_piece) {
+START_TEST(one_barrier_per_piece) {
     require_tiles_in_shared_memory();
     const struct ex_case *c = &ex_current_exercise()->technique_case;
     double tiles = (double)ex_gemm_c(c) / (128 * 128);
@@ -92,9 +92,9 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, fragments_take_one_load);
-    tcase_add_test(goals, no_conflicts_and_no_padding);
-    tcase_add_test(goals, one_barrier_a_piece);
+    tcase_add_test(goals, one_load_per_fragment);
+    tcase_add_test(goals, no_bank_conflicts_and_no_padding);
+    tcase_add_test(goals, one_barrier_per_piece);
     (void)guards; /* Each goal requires what the baseline does right. */
 }
 

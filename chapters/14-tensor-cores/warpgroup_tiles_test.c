@@ -57,7 +57,7 @@ static void require_warpgroup_tiles(void) {
 
 /* Eight lanes have a row's chunks, which the baseline stores 2048 bytes apart: 7 extra wavefronts
  * for each 128 bytes. */
-START_TEST(no_conflicts) {
+START_TEST(no_bank_conflicts) {
     require_warpgroup_tiles();
     ex_require_no_bank_conflicts("the chunks of a row can lie in eight different places");
 }
@@ -65,7 +65,7 @@ END_TEST
 
 /* A warp waits once for each piece of 64 steps of k if the next piece has a buffer of its own,
  * otherwise twice; and twice more at the start. */
-START_TEST(one_barrier_a_piece) {
+START_TEST(one_barrier_per_piece) {
     require_warpgroup_tiles();
     const struct ex_case *c = &ex_current_exercise()->technique_case;
     double tiles = (double)ex_gemm_c(c) / (128 * 128);
@@ -78,7 +78,7 @@ END_TEST
 /* Little's law, as in `stages` of chapter 13, requires 11 KB for each SM, and more under load. A
  * piece is 32 KB. With one piece ahead, warps wait for it before half of the instructions of its
  * round are done. */
-START_TEST(two_pieces_under_way) {
+START_TEST(two_pieces_in_flight) {
     require_warpgroup_tiles();
     ex_require_at_least_per("async_copy_bytes_in_flight",
                             32 * ex_metric_value("blocks") / ex_metric_value("threads"), "block",
@@ -88,9 +88,9 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, no_conflicts);
-    tcase_add_test(goals, one_barrier_a_piece);
-    tcase_add_test(goals, two_pieces_under_way);
+    tcase_add_test(goals, no_bank_conflicts);
+    tcase_add_test(goals, one_barrier_per_piece);
+    tcase_add_test(goals, two_pieces_in_flight);
     (void)guards; /* Each goal requires what the baseline does right. */
 }
 

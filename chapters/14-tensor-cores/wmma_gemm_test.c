@@ -45,7 +45,7 @@ static void require_tensor_core_products(void) {
                             "each product is a multiplication and an addition there");
 }
 
-START_TEST(tensor_cores_multiply) { require_tensor_core_products(); }
+START_TEST(products_use_tensor_cores) { require_tensor_core_products(); }
 END_TEST
 
 /* Tiles of p x q of c need (p + q) / (16 p q) sectors a product: 1/256 for 32 x 32, 1/512 for
@@ -62,7 +62,7 @@ END_TEST
  * start in the same bank, and eight of them take eight wavefronts. The first limits refuse versions
  * without fragments in shared memory: lanes that exchange values with shuffles, or a warp that
  * loads from global memory. */
-START_TEST(fragments_are_used_again) {
+START_TEST(fragments_are_reused) {
     require_tensor_core_products();
     ex_require_at_least_per("shared_load_requests", cubes(), "16 x 16 x 16 products", 0.25,
                             "fragments come from shared memory");
@@ -84,9 +84,9 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, tensor_cores_multiply);
+    tcase_add_test(goals, products_use_tensor_cores);
     tcase_add_test(goals, tiles_are_large);
-    tcase_add_test(goals, fragments_are_used_again);
+    tcase_add_test(goals, fragments_are_reused);
     tcase_add_test(guards, reads_are_coalesced);
 }
 

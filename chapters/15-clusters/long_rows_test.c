@@ -93,11 +93,11 @@ START_TEST(a_row_is_read_once) {
                            1.0625, "the result is written once, and nothing else is");
     ex_require_at_most("local_requests", 0,
                        "an array that is indexed by a variable lives in memory, not in registers");
-    ex_require_at_most("spill_bytes", 16, "nor do registers that a thread has not");
+    ex_require_at_most("spill_bytes", 16, "values that don't fit into registers spill");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(4); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(4); }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
@@ -108,7 +108,7 @@ END_TEST
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, a_row_is_read_once);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
     tcase_add_test(guards, reads_are_coalesced);
 }
 

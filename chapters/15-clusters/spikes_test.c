@@ -81,10 +81,9 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-START_TEST(steps_are_one_launch) {
-    ex_require_at_most(
-        "launches", 2,
-        "blocks that all run at one time can wait for each other, and need not end for it");
+START_TEST(one_launch_for_all_steps) {
+    ex_require_at_most("launches", 2,
+                       "blocks that all run at one time can wait for each other at a grid barrier");
 }
 END_TEST
 
@@ -97,24 +96,24 @@ static double cells_of_all_steps(void) {
 START_TEST(cells_stay_on_the_chip) {
     ex_require_at_most_per(
         "device_read_sectors", cells_of_all_steps(), "sector of cells and step", 0.5,
-        "what a block alone writes it can keep; others need its first cell, its last "
+        "a block can keep the cells that only it writes; others need its first cell, its last "
         "one, and a number");
     ex_require_at_most_per("device_write_sectors", cells_of_all_steps(), "sector of cells and step",
-                           0.25, "a step's cells are nobody's result but the last one's");
+                           0.25, "only the last step's cells are a result");
     ex_require_at_most("local_requests", 0,
                        "an array that is indexed by a variable lives in memory, not in registers");
-    ex_require_at_most("spill_bytes", 16, "nor do registers that a thread has not");
+    ex_require_at_most("spill_bytes", 16, "values that don't fit into registers spill");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(32); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(32); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, steps_are_one_launch);
+    tcase_add_test(goals, one_launch_for_all_steps);
     tcase_add_test(goals, cells_stay_on_the_chip);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
 }
 
 /* Timed with 8 MB in; one SM's memory can hold a 128th of that. */

@@ -86,7 +86,7 @@ static const struct ex_case cases[] = {
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
 END_TEST
 
-START_TEST(rounds_are_one_launch) {
+START_TEST(one_launch_for_all_rounds) {
     ex_require_at_most(
         "launches", 2,
         "a block, or blocks that can wait for each other, need not end to begin the next round");
@@ -99,14 +99,14 @@ START_TEST(a_row_is_read_once) {
         "device_read_sectors", ex_element_count(1) / 8, "sector of the matrix", 1.0625,
         "several blocks together have room for a row, and all rounds find it there");
     ex_require_at_most_per("device_write_sectors", ex_element_count(1) / 8, "sector of the matrix",
-                           0.0625, "a round leaves a threshold behind, and no rows");
+                           0.0625, "a round writes a threshold, and no rows");
     ex_require_at_most("local_requests", 0,
                        "an array that is indexed by a variable lives in memory, not in registers");
-    ex_require_at_most("spill_bytes", 16, "nor do registers that a thread has not");
+    ex_require_at_most("spill_bytes", 16, "values that don't fit into registers spill");
 }
 END_TEST
 
-START_TEST(many_sms_work) { ex_require_min_blocks(4); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(4); }
 END_TEST
 
 START_TEST(reads_are_coalesced) {
@@ -116,9 +116,9 @@ END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
-    tcase_add_test(goals, rounds_are_one_launch);
+    tcase_add_test(goals, one_launch_for_all_rounds);
     tcase_add_test(goals, a_row_is_read_once);
-    tcase_add_test(guards, many_sms_work);
+    tcase_add_test(guards, many_SMs_work);
     tcase_add_test(guards, reads_are_coalesced);
 }
 

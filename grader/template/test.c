@@ -45,7 +45,7 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
-START_TEST(nothing_is_moved_twice) {
+START_TEST(no_redundant_accesses) {
     ex_require_at_most_per("device_read_accesses", ex_element_count(1), "element", 1,
                            "each element is read once");
     ex_require_at_most_per("device_write_accesses", ex_element_count(0), "element", 1,
@@ -58,7 +58,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     /* A goal: the baseline misses it, and reaching it earns points. */
     tcase_add_test(goals, accesses_are_coalesced);
     /* A guard: the baseline passes it, and failing it costs points. */
-    tcase_add_test(guards, nothing_is_moved_twice);
+    tcase_add_test(guards, no_redundant_accesses);
 }
 
 EXERCISE(NAME, .chapter = "CHAPTER", .title = "One line: what students learn", .args = args,
