@@ -232,7 +232,8 @@ static json_t *ungraded_json(sqlite3_stmt *q) {
     json_object_set_new(o, "id", text_or_null(q, EXPORT_exercise));
     json_object_set_new(o, "state", text_or_null(q, EXPORT_state));
     json_object_set_new(o, "score", score_or_null(q));
-    json_object_set_new(o, "why", text_or_null(q, EXPORT_reason));
+    json_object_set_new(o, "reason", text_or_null(q, EXPORT_reason));
+    json_object_set(o, "why", json_object_get(o, "reason")); /* schema 1's name: docs/json.md */
     return o;
 }
 

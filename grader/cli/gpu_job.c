@@ -185,7 +185,7 @@ static double solution_time_us(const struct gpu_report_job *j) {
 static void save_library_row(struct gpu_report_job *j, const char *routine, double seconds,
                              double solution_us) {
     save_row(j, "libraries", routine,
-             json_pack("{s:f,s:f}", "us", seconds * 1e6, "answer_vs_routine",
+             json_pack("{s:f,s:f}", "us", seconds * 1e6, "solution_vs_library",
                        solution_us > 0 ? seconds * 1e6 / solution_us : 0));
 }
 

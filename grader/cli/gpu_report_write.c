@@ -91,8 +91,8 @@ static void put_time_row(struct buf *out, const json_t *row) {
 
 static void put_library_row(struct buf *out, const json_t *row) {
     buf_printf(out, "%.2f | ", row_number(row, "us"));
-    if (row_number(row, "answer_vs_routine") > 0)
-        buf_printf(out, "%.3f", row_number(row, "answer_vs_routine"));
+    if (row_number(row, "solution_vs_library") > 0)
+        buf_printf(out, "%.3f", row_number(row, "solution_vs_library"));
 }
 
 static const struct {

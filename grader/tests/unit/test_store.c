@@ -230,6 +230,10 @@ START_TEST(ungraded_submissions_have_no_score_in_any_format) {
         if (i < 5)
             ck_assert_msg(run_in_class("grep -q s1 e", "") == 0, "no seed in %s", formats[i]);
     }
+    ck_assert_int_eq(run_in_class("grader export %s --format json | tr -d '\\n ' | grep -qE "
+                                  "'\"score\":(null|0.0),\"reason\":\"([^\"]*)\",\"why\":\"\\2\"'",
+                                  "a.db"),
+                     0);
     ck_assert_int_eq(
         run_in_class("grader export %s --format text | grep '^bob' | grep -q 'IE  *-  '", "a.db"),
         0);
