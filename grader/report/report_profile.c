@@ -173,18 +173,25 @@ static bool is_hot(const struct result *r, const struct line_result *l) {
     return time_share(r, l) >= 25;
 }
 
+/* Writes a column's value, highlighted from its warning limit on; a negative value leaves it blank.
+ */
+static void write_value(const struct column *c, double value, const struct report_style *s,
+                        struct buf *out) {
+    if (value < 0) {
+        buf_printf(out, "%*s", COLUMN_WIDTH, "");
+        return;
+    }
+    bool warns = value >= c->warn_from;
+    buf_printf(out, "%s%*.1f%s", warns ? report_style_escape(s, TEXT_STYLE_WARN) : "", COLUMN_WIDTH,
+               value, warns ? report_style_escape(s, TEXT_STYLE_NONE) : "");
+}
+
 static void write_values(const struct result *r, const struct line_result *l,
                          const struct report_style *s, struct buf *out) {
     if (has_times(r)) write_time_and_stall(r, l, s, out);
     for (unsigned i = 0; i < NCOLUMNS; i++) {
         if (!is_used(r, &columns[i])) continue;
-        double f = l ? column_value(r, l, &columns[i]) : -1;
-        if (f < 0) buf_printf(out, "%*s", COLUMN_WIDTH, "");
-        else
-            buf_printf(out, "%s%*.1f%s",
-                       f >= columns[i].warn_from ? report_style_escape(s, TEXT_STYLE_WARN) : "",
-                       COLUMN_WIDTH, f,
-                       f >= columns[i].warn_from ? report_style_escape(s, TEXT_STYLE_NONE) : "");
+        write_value(&columns[i], l ? column_value(r, l, &columns[i]) : -1, s, out);
     }
 }
 
@@ -236,14 +243,7 @@ static void write_chosen_values(const struct result *r, const struct line_result
                                 const bool chosen[NCOLUMNS], const struct report_style *s,
                                 struct buf *out) {
     for (unsigned i = 0; i < NCOLUMNS; i++) {
-        double f = chosen[i] ? column_value(r, l, &columns[i]) : 0;
-        if (!chosen[i]) continue;
-        if (f < 0) buf_printf(out, "%*s", COLUMN_WIDTH, "");
-        else
-            buf_printf(out, "%s%*.1f%s",
-                       f >= columns[i].warn_from ? report_style_escape(s, TEXT_STYLE_WARN) : "",
-                       COLUMN_WIDTH, f,
-                       f >= columns[i].warn_from ? report_style_escape(s, TEXT_STYLE_NONE) : "");
+        if (chosen[i]) write_value(&columns[i], column_value(r, l, &columns[i]), s, out);
     }
 }
 
