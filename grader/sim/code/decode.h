@@ -143,6 +143,8 @@ void decode_emit_access_at(struct decoder *d, const struct mem_desc *m, ref addr
 void decode_emit_warp_barrier(struct decoder *d);
 /* Adds the description to the module, with a statistics slot of its own; returns its index. */
 u32 decode_add_desc(struct decoder *d, const struct mem_desc *desc);
+/* Adds the description under which a tile copy or a tensor map's change is counted. */
+u32 decode_add_bulk_desc(struct decoder *d);
 /* Decodes [base + offset] into one slot that holds the 64-bit address. */
 bool decode_address64(struct decoder *d, const struct ptx_operand *p, ref *out);
 /* Lets the op write its result of type t to the operand's register, which may be wider. */

@@ -125,6 +125,14 @@ u32 decode_add_desc(struct decoder *d, const struct mem_desc *desc) {
     return m->nmems++;
 }
 
+u32 decode_add_bulk_desc(struct decoder *d) {
+    return decode_add_desc(d, &(struct mem_desc){.verb = MEM_STORE,
+                                                 .space = SPACE_GENERIC,
+                                                 .type = PTX_B8,
+                                                 .cache_op = 'g',
+                                                 .is_bulk = true});
+}
+
 /* Decodes an element of 128 bits, a register that is two of 64 bits side by side. */
 static bool decode_b128_element(struct decoder *d, const struct ptx_operand *p,
                                 struct mem_desc *m) {

@@ -60,12 +60,7 @@ static bool decode_map_operand(struct decoder *d, const struct ptx_operand *p,
 static bool emit_op(struct decoder *d, const struct tensor_desc *t, u32 first, const ref src[4],
                     s64 direction) {
     u32 target = ARENA_PUSH(&d->m->arena, d->m->tensors, d->m->ntensors, *t);
-    struct mem_desc m = {.verb = MEM_STORE,
-                         .space = SPACE_GENERIC,
-                         .type = PTX_B8,
-                         .cache_op = 'g',
-                         .is_bulk = true};
-    u32 aux = decode_add_desc(d, &m);
+    u32 aux = decode_add_bulk_desc(d);
     struct op *o = decode_emit_named(d, "cp.async.bulk.tensor");
     memcpy(o->src, src, sizeof o->src);
     o->aux = aux;

@@ -33,12 +33,7 @@ static bool emit_op(struct decoder *d, const struct tensormap_desc *t, const str
                     ref value, u32 first) {
     ref address;
     if (!decode_address64(d, at, &address)) return false;
-    struct mem_desc m = {.verb = MEM_STORE,
-                         .space = SPACE_GENERIC,
-                         .type = PTX_B8,
-                         .cache_op = 'g',
-                         .is_bulk = true};
-    u32 aux = decode_add_desc(d, &m);
+    u32 aux = decode_add_bulk_desc(d);
     struct op *o = decode_emit_named(d, "tensormap");
     o->aux = aux;
     o->src[0] = address;
