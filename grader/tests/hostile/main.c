@@ -13,6 +13,7 @@
 #include "grader/book/book.h"
 #include "grader/jail/jail.h"
 #include "grader/tests/hostile/hostile.h"
+#include "grader/tests/plus_one.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -25,25 +26,13 @@
 
 /* ---- the exercise: out[i] = in[i] + 1 ---- */
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
 static void any_bits(const struct ex_case *c, struct ex_rng *r, void *data, size_t n) {
     (void)c;
     for (size_t i = 0; i < n; i++)
         ((int32_t *)data)[i] = (int32_t)((uint32_t)ex_random(r) & 0x7ffffffeu) - (1 << 30);
 }
-static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
-    for (long i = 0; i < c->dim[0]; i++)
-        ((int64_t *)expected[0])[i] = ((const int32_t *)host[1])[i] + 1;
-}
 static double bytes(const struct ex_case *c) { return 8.0 * (double)c->dim[0]; }
-static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
-    {.name = "in", .role = EX_IN, .type = EX_I32, .count = count, .fill = any_bits},
-    {.name = "n", .role = EX_SCALAR, .type = EX_I32},
-};
-static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257}}};
-START_TEST(right) { ex_check_case(&cases[_i]); }
-END_TEST
+static const struct ex_arg args[] = PLUS_ONE_ARGS(.fill = any_bits);
 START_TEST(coalesced) {
     ex_require_at_most("global_load_sectors_per_request", 16, "a warp reads 512 bytes at most");
 }

@@ -29,12 +29,6 @@ struct row {
 #define RED(name, mask, address, sectors, multiplicity)        FUNCTION(address)
 #define SRED(name, mask, address, serialised)                  FUNCTION(address)
 #include "grader/tests/unit/patterns.def"
-#undef GLOBAL
-#undef SHARED
-#undef LOCAL
-#undef CONST
-#undef RED
-#undef SRED
 
 static const struct row rows[] = {
 #define GLOBAL(name, width, mask, address, sectors, ideal) \
@@ -50,12 +44,6 @@ static const struct row rows[] = {
 #define SRED(name, mask, address, serialised) \
     {name, SRED, 4, mask, CAT(address_, __LINE__), serialised, 0},
 #include "grader/tests/unit/patterns.def"
-#undef GLOBAL
-#undef SHARED
-#undef LOCAL
-#undef CONST
-#undef RED
-#undef SRED
 };
 
 /* ---- the kernel ---- */

@@ -6,6 +6,7 @@
 #include "grader/server/driver.h"
 #include "grader/server/protocol.h"
 #include "grader/tests/fakecuda/fakecuda.h"
+#include "grader/tests/unit/fake_cuda.h"
 #include "grader/tests/unit/unit.h"
 
 #include <dlfcn.h>
@@ -70,14 +71,7 @@ static const struct fakecuda_hooks to_sim = {sim_hook_alloc,  sim_hook_free,   s
                                              sim_hook_symbol, sim_hook_kernel, sim_hook_launch};
 
 static void find_fake(void) {
-    static char path[4200];
-    ssize_t n = readlink("/proc/self/exe", path, 4000);
-    ck_assert(n > 0);
-    path[n] = 0;
-    strcpy(strrchr(path, '/'), "/libfakecuda.so");
-    setenv("WARPBOOK_LIBCUDA", path, 1);
-    setenv("WARPBOOK_LIBNVML", path, 1);
-    fake.library = dlopen(path, RTLD_NOW);
+    fake.library = dlopen(fake_cuda_use("WARPBOOK_LIBNVML"), RTLD_NOW);
     ck_assert_msg(fake.library != NULL, "%s", dlerror());
     *(void **)&fake.set_hooks = dlsym(fake.library, "fakecuda_set_hooks");
     *(void **)&fake.set_times = dlsym(fake.library, "fakecuda_set_times");

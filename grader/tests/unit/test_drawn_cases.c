@@ -6,6 +6,7 @@
 #include "grader/class/grade_many.h"
 #include "grader/cli/path_evasion.h"
 #include "grader/jail/jail.h"
+#include "grader/tests/plus_one.h"
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
@@ -15,19 +16,7 @@
 
 /* ---- an exercise: out[i] = in[i] + 1 ---- */
 
-static size_t count(const struct ex_case *c) { return (size_t)c->dim[0]; }
-static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
-    for (long i = 0; i < c->dim[0]; i++)
-        ((int64_t *)expected[0])[i] = ((const int32_t *)host[1])[i] + 1;
-}
-static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_OUT, .type = EX_I32, .count = count},
-    {.name = "in", .role = EX_IN, .type = EX_I32, .count = count},
-    {.name = "n", .role = EX_SCALAR, .type = EX_I32},
-};
-static const struct ex_case cases[] = {{.dim = {0}}, {.dim = {33}}, {.dim = {257}}};
-START_TEST(right) { ex_check_case(&cases[_i]); }
-END_TEST
+static const struct ex_arg args[] = PLUS_ONE_ARGS();
 START_TEST(one_launch) { ex_require_at_most("launches", 1, "one is enough"); }
 END_TEST
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {

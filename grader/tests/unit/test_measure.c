@@ -6,6 +6,7 @@
 #include "grader/server/backend_gpu.h"
 #include "grader/server/driver.h"
 #include "grader/tests/fakecuda/fakecuda.h"
+#include "grader/tests/unit/fake_cuda.h"
 #include "grader/tests/unit/unit.h"
 
 #include <dlfcn.h>
@@ -122,16 +123,8 @@ END_TEST
 /* ---- a fake driver ---- */
 
 static void *fake_symbol(const char *name) {
-    static char path[4200];
     static void *library;
-    ssize_t n = library ? 0 : readlink("/proc/self/exe", path, 4000);
-    if (n > 0) {
-        path[n] = 0;
-        strcpy(strrchr(path, '/'), "/libfakecuda.so");
-        setenv("WARPBOOK_LIBCUDA", path, 1);
-        setenv("WARPBOOK_LIBNVML", path, 1);
-        library = dlopen(path, RTLD_NOW);
-    }
+    if (!library) library = dlopen(fake_cuda_use("WARPBOOK_LIBNVML"), RTLD_NOW);
     ck_assert_msg(library != NULL, "%s", dlerror());
     return dlsym(library, name);
 }

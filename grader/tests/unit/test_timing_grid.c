@@ -122,6 +122,19 @@ START_TEST(a_grid_barrier_invalidates_l1) {
 }
 END_TEST
 
+/* Launches kernel k with 20 resident blocks of two warps; `p` is its parameter. */
+static struct sim_result launch_cooperatively(struct kernel_rig *r, uint64_t p) {
+    struct sim_launch l = {.kernel = sim_find_kernel(r->module, "k"),
+                           .grid = {20, 1, 1},
+                           .block = {64, 1, 1},
+                           .cooperative = true,
+                           .params = &p,
+                           .param_bytes = 8};
+    struct sim_result result;
+    sim_launch(r->sim, &l, &result);
+    return result;
+}
+
 /* ---- what is counted ---- */
 
 static const char counted[] =
@@ -136,14 +149,7 @@ START_TEST(a_grid_barrier_counts_one_poll_per_block) {
     struct kernel_rig r = rig_open(
         rig_printf(&a, "%s%s%sret;\n}\n", counted, word, BARRIER("1") BARRIER("2") BARRIER("3")));
     uint64_t p = sim_alloc(r.sim, 64, "p");
-    struct sim_launch l = {.kernel = sim_find_kernel(r.module, "k"),
-                           .grid = {20, 1, 1},
-                           .block = {64, 1, 1},
-                           .cooperative = true,
-                           .params = &p,
-                           .param_bytes = 8};
-    struct sim_result result;
-    sim_launch(r.sim, &l, &result);
+    struct sim_result result = launch_cooperatively(&r, p);
     ck_assert_int_eq(result.fault, SIM_FAULT_NONE);
     ck_assert_uint_eq(result.counters.atomic_operations, 60);
     ck_assert_uint_eq(result.counters.global_load_requests, 60);
@@ -172,14 +178,7 @@ START_TEST(a_grid_barrier_orders_earlier_accesses) {
             (struct rig_options){.sanitize = true});
         uint64_t p = sim_alloc(r.sim, 256, "p");
         sim_fill(r.sim, p, 0, 256);
-        struct sim_launch l = {.kernel = sim_find_kernel(r.module, "k"),
-                               .grid = {20, 1, 1},
-                               .block = {64, 1, 1},
-                               .cooperative = true,
-                               .params = &p,
-                               .param_bytes = 8};
-        struct sim_result result;
-        sim_launch(r.sim, &l, &result);
+        struct sim_result result = launch_cooperatively(&r, p);
         ck_assert_msg((result.nreports == 0) == has_barrier, "%s",
                       result.nreports ? result.reports[0].text : "nothing told");
         sim_result_free(&result);

@@ -9,6 +9,7 @@
 #include "grader/server/backend_gpu.h"
 #include "grader/tests/fakecuda/fakecuda.h"
 #include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/fake_cuda.h"
 #include "grader/tests/unit/unit.h"
 #include "grader/cli/vendor.h"
 
@@ -18,16 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static void use_fake_cublas(void) {
-    static char path[4200];
-    ssize_t n = readlink("/proc/self/exe", path, 4000);
-    ck_assert(n > 0);
-    path[n] = 0;
-    strcpy(strrchr(path, '/'), "/libfakecuda.so");
-    setenv("WARPBOOK_LIBCUDA", path, 1);
-    setenv("WARPBOOK_LIBCUBLAS", path, 1);
-}
 
 static double routine_time(const char *name, const struct ex_case timed, const char **routine,
                            struct err *e) {
@@ -54,7 +45,7 @@ static void no_violations(void) {
 START_TEST(cublas_routines_are_timed_by_their_median) {
     const char *routine;
     struct err e = {0};
-    use_fake_cublas();
+    fake_cuda_use("WARPBOOK_LIBCUBLAS");
     double seconds =
         routine_time("matmul_tiled", (struct ex_case){.dim = {512, 128, 384}}, &routine, &e);
     ck_assert_str_eq(routine, "cublasSgemm");
@@ -72,7 +63,7 @@ END_TEST
 START_TEST(a_missing_routine_or_library_is_reported) {
     const char *routine;
     struct err e = {0};
-    use_fake_cublas();
+    fake_cuda_use("WARPBOOK_LIBCUBLAS");
     ck_assert(routine_time("histogram", (struct ex_case){.dim = {100}}, &routine, &e) == 0 &&
               e.kind == ERR_INPUT);
     setenv("WARPBOOK_LIBCUBLAS", "/nowhere/libcublas.so", 1);
