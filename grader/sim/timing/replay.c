@@ -10,6 +10,7 @@
  * after some waves the remaining blocks are extrapolated from the rate. */
 #include "grader/sim/core/clock_scheduler.h"
 #include "grader/sim/timing/sm_model.h"
+#include "grader/sim/timing/warp_heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,39 +33,6 @@ static double cluster_barrier_latency(const struct sm_model *m, bool relaxed) {
 /* Cycles until a load or store has read its operands and releases its read barrier. An assumption.
  */
 static const double operand_read_cycles = 10;
-
-/* ---- the heap of warps that can issue ---- */
-
-static void heap_up(struct sm_model *m, u32 i) {
-    u32 w = m->heap[i];
-    for (; i && m->warps[m->heap[(i - 1) / 2]].ready_at > m->warps[w].ready_at; i = (i - 1) / 2)
-        m->heap[i] = m->heap[(i - 1) / 2];
-    m->heap[i] = w;
-}
-
-static void heap_down(struct sm_model *m) {
-    u32 w = m->heap[0], i = 0;
-    for (;;) {
-        u32 c = 2 * i + 1;
-        if (c >= m->nheap) break;
-        if (c + 1 < m->nheap && m->warps[m->heap[c + 1]].ready_at < m->warps[m->heap[c]].ready_at)
-            c++;
-        if (m->warps[m->heap[c]].ready_at >= m->warps[w].ready_at) break;
-        m->heap[i] = m->heap[c];
-        i = c;
-    }
-    m->heap[i] = w;
-}
-
-static void push(struct sm_model *m, u32 w) {
-    m->heap[m->nheap] = w;
-    heap_up(m, m->nheap++);
-}
-
-static void pop(struct sm_model *m) {
-    m->heap[0] = m->heap[--m->nheap];
-    if (m->nheap) heap_down(m);
-}
 
 /* ---- issue ---- */
 
@@ -364,7 +332,7 @@ static void start_block(struct sm_model *m, u32 slot, double at, u32 limit) {
                (in->regions->nregisters + SASS_BARRIER_COUNT) * sizeof *w->register_ready_at);
         w->running = advance(m, w);
         b->running_warps += w->running;
-        if (w->running) push(m, slot * m->warps_per_block + i);
+        if (w->running) heap_push(m, slot * m->warps_per_block + i);
     }
     if (b->running_warps) return;
     m->block_end_times[m->blocks_done++] = now + block_start_cycles; /* nothing was traced */
@@ -428,7 +396,7 @@ static void check_barrier(struct sm_model *m, u32 slot, u32 limit) {
         bool is_waiting = w->running && w->ready_at < 0;
         if (!is_waiting) continue;
         w->ready_at = 0;
-        if (advance(m, w)) push(m, n);
+        if (advance(m, w)) heap_push(m, n);
         else end_warp(m, w, limit);
     }
 }
@@ -453,7 +421,7 @@ static void release_grid_barrier(struct sm_model *m, u32 limit) {
             continue;
         w->at_grid_barrier = false;
         stall_until(m, w, m->grid_barrier.released_at, SIM_STALL_BARRIER);
-        if (advance(m, w)) push(m, n);
+        if (advance(m, w)) heap_push(m, n);
         else end_warp(m, w, limit);
     }
 }
@@ -489,23 +457,22 @@ static void arrive_at_cluster_barrier(struct sm_model *m, const struct sm_warp *
     b->relaxed_arrival = m->in->regions->module->ops[s->op].imm; /* decode_cluster.c */
 }
 
-static void issue(struct sm_model *m, u32 limit) {
-    u32 n = m->heap[0];
-    struct sm_warp *w = &m->warps[n];
-    const struct sched_insn *s = current_insn(w);
-    if (!w->pipe_reserved) {
-        double at = w->ready_at;
-        w->ready_at = apply_backpressure(m, w, at);
-        w->ready_at = w->pipe_free_at = reserve_pipe(m, w, s);
-        w->pipe_reserved = true;
-        if (w->ready_at > at) { /* Other warps can use the scheduler until the pipe is free. */
-            heap_down(m);
-            return;
-        }
-    }
-    double t = reserve_issue(m, w, s);
-    w->pipe_reserved = false;
-    m->insns_issued++;
+/* Reserves a pipe for the next instruction of the heap's first warp. Returns false if the warp has
+ * to wait for it: until then, other warps can use the scheduler. */
+static bool claim_pipe(struct sm_model *m, struct sm_warp *w, const struct sched_insn *s) {
+    if (w->pipe_reserved) return true;
+    double at = w->ready_at;
+    w->ready_at = apply_backpressure(m, w, at);
+    w->ready_at = w->pipe_free_at = reserve_pipe(m, w, s);
+    w->pipe_reserved = true;
+    if (w->ready_at <= at) return true;
+    heap_down(m);
+    return false;
+}
+
+/* Sets when the registers of an instruction issued at `t` can be read, and be written again. */
+static void time_registers(struct sm_model *m, struct sm_warp *w, const struct sched_insn *s,
+                           double t) {
     if (s->kind == SCHED_MEMORY || s->kind == SCHED_SPILL ||
         (w->chunk.insns && w->chunk.insns[w->insn_index].event))
         issue_memory(m, w, s, t);
@@ -520,30 +487,47 @@ static void issue(struct sm_model *m, u32 limit) {
     if (s->read_barrier)
         w->register_ready_at[s->read_barrier - 1] =
             max2(w->register_ready_at[s->read_barrier - 1], t + operand_read_cycles);
+}
+
+/* Moves the heap's first warp on after it issued `s`: to a barrier, its next instruction or its
+ * end. */
+static void leave_insn(struct sm_model *m, struct sm_warp *w, const struct sched_insn *s,
+                       u32 limit) {
+    u32 slot = w->block_slot;
+    if (s->kind == SCHED_BARRIER && !is_disabled(m, TERM_BIT(BARRIERS))) {
+        heap_pop(m);
+        m->barrier_free_at = max2(m->barrier_free_at, w->issued_at) + arrival_cycles;
+        w->at_barrier = true, w->ready_at = -1;
+        m->blocks[slot].barrier_arrivals++;
+    } else if (w->at_grid_barrier) {
+        heap_pop(m);
+        return;
+    } else if (advance(m, w)) {
+        heap_down(m);
+        return;
+    } else {
+        heap_pop(m);
+        end_warp(m, w, limit);
+        if (m->blocks[slot].running_warps == 0) return;
+    }
+    check_barrier(m, slot, limit);
+}
+
+static void issue(struct sm_model *m, u32 limit) {
+    struct sm_warp *w = &m->warps[m->heap[0]];
+    const struct sched_insn *s = current_insn(w);
+    if (!claim_pipe(m, w, s)) return;
+    double t = reserve_issue(m, w, s);
+    w->pipe_reserved = false;
+    m->insns_issued++;
+    time_registers(m, w, s, t);
     w->issued_at = issue_spills(m, w, t + (s->stall_cycles ? s->stall_cycles : s->count));
     attribute_issue_stalls(m, w, s, t);
     bool has_fence = waits_for_fence(w, s);
     w->insn_index++;
     stall_until(m, w, w->held_until, SIM_STALL_BARRIER);
     if (has_fence) stall_until(m, w, t + m->lat_fence, SIM_STALL_MEMBAR);
-    u32 slot = w->block_slot;
-    if (s->kind == SCHED_BARRIER && !is_disabled(m, TERM_BIT(BARRIERS))) {
-        pop(m);
-        m->barrier_free_at = max2(m->barrier_free_at, w->issued_at) + arrival_cycles;
-        w->at_barrier = true, w->ready_at = -1;
-        m->blocks[slot].barrier_arrivals++;
-    } else if (w->at_grid_barrier) {
-        pop(m);
-        return;
-    } else if (advance(m, w)) {
-        heap_down(m);
-        return;
-    } else {
-        pop(m);
-        end_warp(m, w, limit);
-        if (m->blocks[slot].running_warps == 0) return;
-    }
-    check_barrier(m, slot, limit);
+    leave_insn(m, w, s, limit);
 }
 
 /* Releases barriers when no warp can issue; false if none waits at a barrier. With truncated
