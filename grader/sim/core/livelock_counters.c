@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNIT = 4 /* bytes of a frame for each byte of `counters` */ };
+enum { MARK_BYTES = 4 /* bytes of a warp's registers that share an element of `marks` */ };
 enum { MATTERS = 2 };
 
 static bool has_opcode(const struct op *o, const char *name) {
@@ -49,9 +49,10 @@ struct counter_ctx {
 };
 
 static void mark(struct counter_ctx *c, ref r) {
-    if (r == REF_NONE || ref_base(r) != BASE_FRAME || c->marks[ref_offset(r) / UNIT] & MATTERS)
+    if (r == REF_NONE || ref_base(r) != BASE_FRAME ||
+        c->marks[ref_offset(r) / MARK_BYTES] & MATTERS)
         return;
-    c->marks[ref_offset(r) / UNIT] |= MATTERS, c->has_changed = true;
+    c->marks[ref_offset(r) / MARK_BYTES] |= MATTERS, c->has_changed = true;
 }
 
 static void mark_memory_operands(struct counter_ctx *c, const struct mem_desc *d) {
@@ -68,7 +69,7 @@ static void mark_control_operands(struct counter_ctx *c, const struct op *o) {
 }
 
 static void mark_operands(struct counter_ctx *c, const struct op *o) {
-    bool is_counter = is_arithmetic(o) && !(c->marks[ref_offset(o->dst) / UNIT] & MATTERS);
+    bool is_counter = is_arithmetic(o) && !(c->marks[ref_offset(o->dst) / MARK_BYTES] & MATTERS);
     if (is_counter) return;
     mark(c, o->guard);
     for (u32 i = 0; i < MAX_SRC_OPERANDS; i++) mark(c, o->src[i]);
@@ -86,8 +87,9 @@ static u32 segment_end(const struct sim_module *m, u32 at) {
     return at + 1;
 }
 
-static bool visit(struct counter_ctx *c, const struct worker *k, const u64 *segment_runs,
-                  bool (*each)(struct counter_ctx *, const struct op *)) {
+static bool visit_executed_ops(struct counter_ctx *c, const struct worker *k,
+                               const u64 *segment_runs,
+                               bool (*each)(struct counter_ctx *, const struct op *)) {
     const struct sim_module *m = c->m;
     for (u32 at = 0, end; at < m->nops; at = end) {
         end = segment_end(m, at);
@@ -106,19 +108,19 @@ static bool check_known(struct counter_ctx *c, const struct op *o) {
 static bool mark_op(struct counter_ctx *c, const struct op *o) { return mark_operands(c, o), true; }
 
 static bool mark_counter(struct counter_ctx *c, const struct op *o) {
-    if (!is_arithmetic(o) || c->marks[ref_offset(o->dst) / UNIT] & MATTERS) return true;
+    if (!is_arithmetic(o) || c->marks[ref_offset(o->dst) / MARK_BYTES] & MATTERS) return true;
     u32 bytes = 32 * decode_reg_bytes((enum ptx_type)insn_opcodes[o->opcode].dst);
-    memset(c->marks + ref_offset(o->dst) / UNIT, 1, bytes / UNIT);
+    memset(c->marks + ref_offset(o->dst) / MARK_BYTES, 1, bytes / MARK_BYTES);
     return c->has_changed = true;
 }
 
 bool livelock_find_counters(const struct worker *k, const u64 *segment_runs, u8 *counters) {
     struct counter_ctx c = {.m = k->launch->module, .marks = counters};
-    memset(counters, 0, k->launch->warp_frame_bytes / UNIT);
-    if (!visit(&c, k, segment_runs, check_known)) return false;
-    do c.has_changed = false, visit(&c, k, segment_runs, mark_op);
+    memset(counters, 0, k->launch->warp_frame_bytes / MARK_BYTES);
+    if (!visit_executed_ops(&c, k, segment_runs, check_known)) return false;
+    do c.has_changed = false, visit_executed_ops(&c, k, segment_runs, mark_op);
     while (c.has_changed);
-    visit(&c, k, segment_runs, mark_counter);
-    for (u32 i = 0; i < k->launch->warp_frame_bytes / UNIT; i++) counters[i] &= 1;
+    visit_executed_ops(&c, k, segment_runs, mark_counter);
+    for (u32 i = 0; i < k->launch->warp_frame_bytes / MARK_BYTES; i++) counters[i] &= 1;
     return c.has_changed;
 }
