@@ -377,10 +377,9 @@ static const char *check_clusters(const struct gpu_device *d, const struct sim_l
     return NULL;
 }
 
-const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct err *e) {
-    const struct gpu_device *d = s->options.device;
-    struct sim_kernel_info k;
-    sim_kernel_info(l->kernel, &k);
+/* Checks the sizes of grid and block. */
+static const char *check_shape(const struct gpu_device *d, const struct sim_launch *l,
+                               const struct sim_kernel_info *k, struct err *e) {
     u64 threads = (u64)l->block[0] * l->block[1] * l->block[2],
         blocks = (u64)l->grid[0] * l->grid[1];
     if (!threads || !blocks || !l->grid[2])
@@ -394,31 +393,45 @@ const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct e
             "a block of (%u,%u,%u) = %llu threads; the device allows %u, at most (1024,1024,64)",
             l->block[0], l->block[1], l->block[2], (unsigned long long)threads,
             d->threads_per_block);
-    if (threads > k.max_threads)
+    if (threads > k->max_threads)
         return reject_launch(
             e, "cudaErrorInvalidValue",
             "%llu threads a block; the kernel was compiled for at most %u (__launch_bounds__)",
-            (unsigned long long)threads, k.max_threads);
+            (unsigned long long)threads, k->max_threads);
     if (l->grid[0] > 2147483647u || l->grid[1] > 65535 || l->grid[2] > 65535)
         return reject_launch(e, "cudaErrorInvalidConfiguration",
                              "a grid of (%u,%u,%u); the device allows (2147483647,65535,65535)",
                              l->grid[0], l->grid[1], l->grid[2]);
-    const char *cluster_error = check_clusters(d, l, &k, e);
-    if (cluster_error) return cluster_error;
-    if ((u64)k.static_shared + l->dynamic_shared > d->shared_per_block)
+    return NULL;
+}
+
+/* Checks that an SM has the shared memory and the registers for a block, and the parameters. */
+static const char *check_resources(const struct gpu_device *d, const struct sim_launch *l,
+                                   const struct sim_kernel_info *k, struct err *e) {
+    u64 threads = (u64)l->block[0] * l->block[1] * l->block[2];
+    if ((u64)k->static_shared + l->dynamic_shared > d->shared_per_block)
         return reject_launch(e, "cudaErrorInvalidValue",
                              "%u + %u bytes of shared memory a block; the device allows %u",
-                             k.static_shared, l->dynamic_shared, d->shared_per_block);
-    if (l->param_bytes < k.param_bytes)
+                             k->static_shared, l->dynamic_shared, d->shared_per_block);
+    if (l->param_bytes < k->param_bytes)
         return reject_launch(e, "cudaErrorInvalidValue",
                              "%u bytes of parameters; the kernel takes %u", l->param_bytes,
-                             k.param_bytes);
-    if (!device_blocks_per_sm(d, (unsigned)threads, k.registers,
-                              k.static_shared + l->dynamic_shared, NULL))
+                             k->param_bytes);
+    if (!device_blocks_per_sm(d, (unsigned)threads, k->registers,
+                              k->static_shared + l->dynamic_shared, NULL))
         return reject_launch(e, "cudaErrorLaunchOutOfResources",
                              "%llu threads of %u registers; an SM has %u",
-                             (unsigned long long)threads, k.registers, d->registers_per_sm);
+                             (unsigned long long)threads, k->registers, d->registers_per_sm);
     return NULL;
+}
+
+const char *sim_check_launch(struct sim *s, const struct sim_launch *l, struct err *e) {
+    const struct gpu_device *d = s->options.device;
+    struct sim_kernel_info k;
+    sim_kernel_info(l->kernel, &k);
+    const char *error = check_shape(d, l, &k, e);
+    if (!error) error = check_clusters(d, l, &k, e);
+    return error ? error : check_resources(d, l, &k, e);
 }
 
 void sim_drain_output(struct sim *s, struct buf *out, struct buf *errors) {

@@ -373,7 +373,8 @@ static u32 find_first_loc(const struct decoder *d) {
     return 0;
 }
 
-static bool decode_func(struct decoder *d, struct sim_func *c, u32 shared_offset) {
+/* Begins a function: its registers get slots, and the analyses of its PTX run. */
+static void begin_func(struct decoder *d, struct sim_func *c) {
     const struct ptx_func *f = c->func;
     d->f = f;
     d->c = c;
@@ -391,9 +392,11 @@ static bool decode_func(struct decoder *d, struct sim_func *c, u32 shared_offset
     c->block_slot_bytes = B_SLOT_COUNT * SLOT_BYTES;
     c->first_op = d->m->nops;
     d->loc = find_first_loc(d);
-    u32 *insn_ops = xcalloc(f->ninsns + 1, sizeof *insn_ops), first_table = d->m->ntables,
-        saved_nshareds = d->nshared_vars;
     d->insn = NULL;
+}
+
+/* Lays the variables out and emits the ops of the body. */
+static bool emit_func(struct decoder *d, u32 shared_offset, u32 *insn_ops) {
     bool ok = layout_vars(d, shared_offset);
     d->reg_arrays = ok ? decode_array_objects(d) : NULL;
     d->reg_objects = ok ? decode_param_objects(d) : NULL;
@@ -403,6 +406,15 @@ static bool decode_func(struct decoder *d, struct sim_func *c, u32 shared_offset
     d->reg_arrays = d->reg_objects = NULL;
     if (ok && d->frame_bytes > MAX_FRAME_BYTES)
         ok = err_set(d->e, ERR_LIMIT, "`%s` has too many registers", d->f->name);
+    return ok;
+}
+
+static bool decode_func(struct decoder *d, struct sim_func *c, u32 shared_offset) {
+    const struct ptx_func *f = c->func;
+    begin_func(d, c);
+    u32 *insn_ops = xcalloc(f->ninsns + 1, sizeof *insn_ops), first_table = d->m->ntables,
+        saved_nshareds = d->nshared_vars;
+    bool ok = emit_func(d, shared_offset, insn_ops);
     if (ok) patch_branches(d, insn_ops, first_table);
     if (ok) decode_find_unassigned(d);
     if (ok) decode_merge_accesses(d);
