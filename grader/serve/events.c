@@ -8,18 +8,19 @@
 #include <sys/types.h>
 
 /* A page that stops reading is disconnected at this size; it then loads everything again. */
-enum { MAX_QUEUED_BYTES = 16 << 20, MAX_LISTENERS = 16, BLOCK_BYTES = 32 << 10 };
+enum { MAX_QUEUED_BYTES = 16 << 20, MAX_LISTENERS = 16, CHUNK_BYTES = 32 << 10 };
 
+/* One page's connection. */
 struct listener {
     struct MHD_Connection *connection;
-    struct buf queue;
+    struct buf queue; /* events that the page hasn't received */
     bool is_suspended, has_overflowed;
     struct serve_events *owner;
     struct listener *next;
 };
 struct serve_events {
     struct listener *first;
-    unsigned count;
+    unsigned listener_count;
 };
 
 struct serve_events *serve_events_new(void) {
@@ -27,6 +28,7 @@ struct serve_events *serve_events_new(void) {
 }
 void serve_events_free(struct serve_events *v) { free(v); }
 
+/* Copies queued bytes for libmicrohttpd; without any, suspends the connection. */
 static ssize_t read_queue(void *user, uint64_t position, char *out, size_t capacity) {
     struct listener *l = user;
     (void)position;
@@ -47,7 +49,7 @@ static void remove_listener(void *user) {
     struct listener *l = user, **at = &l->owner->first;
     while (*at != l) at = &(*at)->next;
     *at = l->next;
-    l->owner->count--;
+    l->owner->listener_count--;
     buf_free(&l->queue);
     free(l);
 }
@@ -69,11 +71,11 @@ void serve_events_send(struct serve_events *v, const char *name, const char *dat
 
 struct MHD_Response *serve_events_response(struct serve_events *v,
                                            struct MHD_Connection *connection) {
-    if (v->count == MAX_LISTENERS) return NULL;
+    if (v->listener_count == MAX_LISTENERS) return NULL;
     struct listener *l = xcalloc(1, sizeof *l);
     *l = (struct listener){.connection = connection, .owner = v, .next = v->first};
     buf_puts(&l->queue, "retry: 1000\n\n");
-    v->first = l, v->count++;
-    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES, read_queue, l,
+    v->first = l, v->listener_count++;
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, CHUNK_BYTES, read_queue, l,
                                              remove_listener);
 }

@@ -73,7 +73,8 @@ static struct timeline_command *append_command(struct server *s, struct event_cl
     return c;
 }
 
-/* Called when the host has waited for all commands of the list. */
+/* Returns true if the host has waited for all commands of the list; `done`: by stream, the number
+ * of the last command that it waited for. */
 static bool host_waited_for_all(const struct event_clock *k, const uint32_t *done) {
     for (unsigned i = 0; i < TIMELINE_MAX_STREAMS; i++)
         if (k->last_number[i] > done[i]) return false;

@@ -46,7 +46,8 @@ static void *find_event(const struct gpu_streams *s, uint32_t stream, uint32_t n
     return NULL;
 }
 
-/* After the work that the current command has queued. */
+/* Records the event that other streams wait for, after all work that the current command queued;
+ * returns the driver's error. */
 static int finish_command(struct backend_gpu *g) {
     struct gpu_streams *s = &g->streams;
     int error = 0;

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes from the first to the last byte of `rows` rows; false if they overlap or the figure
- * overflows. */
-static bool extent(uint64_t pitch, uint64_t width, uint64_t rows, uint64_t *bytes) {
+/* Sets `bytes` to the distance from the first byte of `rows` rows to the end of the last; returns
+ * false if rows overlap or the figure exceeds 64 bits. */
+static bool compute_extent(uint64_t pitch, uint64_t width, uint64_t rows, uint64_t *bytes) {
     *bytes = 0;
     if (!width || !rows) return true;
     if (rows > 1 && pitch < width) return false;
@@ -27,7 +27,7 @@ static bool is_in_one_allocation(struct server *s, uint64_t address, uint64_t by
 static int check_range(struct server *s, const char *description, uint64_t address, uint64_t pitch,
                        uint64_t width, uint64_t rows) {
     uint64_t bytes;
-    if (!extent(pitch, width, rows, &bytes)) return WB_cudaErrorInvalidPitchValue;
+    if (!compute_extent(pitch, width, rows, &bytes)) return WB_cudaErrorInvalidPitchValue;
     if (!bytes || is_in_one_allocation(s, address, bytes)) return 0;
     return server_refuse(s, WB_cudaErrorInvalidValue,
                          "%s: %llu bytes at 0x%llx do not lie in one allocation of the device",
@@ -88,7 +88,8 @@ static void add_live(struct server *s, uint64_t address, uint64_t bytes) {
     s->nlive_allocations++;
 }
 
-/* Moves entries that a search could no longer reach into the gap. */
+/* Removes an allocation from the hash table, and moves the entries behind it that a search could no
+ * longer reach into the gap. */
 static void remove_live(struct server *s, uint64_t address) {
     unsigned mask = s->live_slots - 1, gap = s->live_slots ? find_live_slot(s, address) : 0;
     if (!s->live_slots || !s->live_allocations[gap].address) return;

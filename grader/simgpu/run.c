@@ -391,7 +391,8 @@ static int serve_program(struct run *run, char **argv, struct err *e) {
     return status;
 }
 
-/* Before the program runs, so that it does not run in vain. */
+/* Opens the file for the counters; called before the program runs, so that a wrong path costs no
+ * run. */
 static bool open_counters(struct run *run, FILE **out, struct err *e) {
     const struct run_options *o = run->options;
     *out = NULL;
