@@ -1,4 +1,5 @@
 /* cmd_list.c — grader list: shows chapters, exercises and the student's progress. */
+#include "common/paths.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/progress.h"
@@ -46,25 +47,92 @@ static void put_line(const struct exercise *ex, const struct report_style *s,
     buf_puts(out, "\n");
 }
 
+static void put_heading(const char *text, const struct report_style *s, struct buf *out) {
+    buf_printf(out, "%s%s%s\n", report_style_escape(s, TEXT_STYLE_BOLD), text,
+               report_style_escape(s, TEXT_STYLE_NONE));
+}
+
+static void put_totals(const struct list_totals *t, struct buf *out) {
+    buf_printf(out, "\n%u of %u done, %u tried, %u not started; %.1f of %u points\n", t->done_count,
+               t->exercise_count, t->tried_count,
+               t->exercise_count - t->done_count - t->tried_count, t->points,
+               100 * t->exercise_count);
+}
+
+static void put_next(struct buf *out) {
+    const struct exercise *next;
+    progress_count_passed(&next);
+    if (next)
+        buf_printf(out, "Next: chapters/%s/%s.md, then %s run %s\n", next->chapter, next->name,
+                   paths_command("grader"), next->name);
+}
+
+/* ---- paths ---- */
+
+/* Appends the paths' names, and marks the one that the student follows. */
+static void put_path_names(struct buf *out) {
+    const struct book_path_row *followed = progress_followed_path(), *path;
+    buf_puts(out, "Paths:");
+    for (unsigned i = 0; (path = book_path_at(i)); i++)
+        buf_printf(out, "%s %s%s", i ? "," : "", path->name, path == followed ? " (followed)" : "");
+    buf_printf(out, ". To follow one: %s list --path NAME\n", paths_command("grader"));
+}
+
+static void put_path(const struct book_path_row *path, const struct report_style *s,
+                     struct buf *out) {
+    struct list_totals totals = {0};
+    unsigned minutes = 0;
+    put_heading(path->title, s, out);
+    report_markdown(path->text, s, out);
+    buf_puts(out, "\n");
+    for (const struct book_path_row *row = path; (row = book_path_next(row));) {
+        if (row->kind == BOOK_PATH_PART) put_heading(row->title, s, out);
+        if (row->kind != BOOK_PATH_STEP) continue;
+        const struct exercise *ex = book_path_exercise(row);
+        const struct book_path_row *plan = book_path_plan(ex);
+        put_line(ex, s, &totals, out);
+        minutes += plan ? plan->minutes : 0;
+    }
+    put_totals(&totals, out);
+    buf_printf(out, "Planned: %u h %02u min, without the lessons.\n", minutes / 60, minutes % 60);
+}
+
+/* `book` is no path: it returns to the order of the book. */
+static bool list_path(const struct options *o, const struct report_style *s, struct buf *out,
+                      struct err *e) {
+    bool is_book = !strcmp(o->path, "book");
+    const struct book_path_row *path = is_book ? NULL : book_path_find(o->path, e);
+    if (o->noperands)
+        return err_set(e, ERR_INPUT, "list takes either exercises or --path, not both");
+    if ((!path && !is_book) || !progress_follow_path(path, e)) return false;
+    if (is_book) buf_puts(out, "You follow the order of the book.\n");
+    else put_path(path, s, out);
+    put_next(out);
+    return true;
+}
+
+static bool list_exercises(const struct options *o, const struct report_style *s, struct buf *out,
+                           struct err *e) {
+    struct list_totals totals = {0};
+    const struct exercise **list = cli_select_exercises(o, e);
+    if (!list) return false;
+    for (unsigned i = 0; list[i]; i++) {
+        if (i == 0 || strcmp(list[i]->chapter, list[i - 1]->chapter))
+            put_heading(list[i]->chapter, s, out);
+        put_line(list[i], s, &totals, out);
+    }
+    put_totals(&totals, out);
+    if (!o->noperands) put_path_names(out);
+    free(list);
+    return true;
+}
+
 int cmd_list(const struct options *o) {
     struct err e = {0};
     struct buf out = {0};
-    struct list_totals totals = {0};
-    struct report_style style = o->output ? (struct report_style){0} : cli_style_for(1);
-    const struct exercise **list = cli_select_exercises(o, &e);
-    if (!list) return cli_report_error(&e);
-    for (unsigned i = 0; list[i]; i++) {
-        if (i == 0 || strcmp(list[i]->chapter, list[i - 1]->chapter))
-            buf_printf(&out, "%s%s%s\n", report_style_escape(&style, TEXT_STYLE_BOLD),
-                       list[i]->chapter, report_style_escape(&style, TEXT_STYLE_NONE));
-        put_line(list[i], &style, &totals, &out);
-    }
-    buf_printf(&out, "\n%u of %u done, %u tried, %u not started; %.1f of %u points\n",
-               totals.done_count, totals.exercise_count, totals.tried_count,
-               totals.exercise_count - totals.done_count - totals.tried_count, totals.points,
-               100 * totals.exercise_count);
-    bool ok = cli_write_output(o, &out, &e);
+    struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
+    bool ok = (o->path ? list_path : list_exercises)(o, &style, &out, &e) &&
+              cli_write_output(o, &out, &e);
     buf_free(&out);
-    free(list);
     return ok ? EXIT_PASSED : cli_report_error(&e);
 }

@@ -80,6 +80,8 @@ static const char usage_text[] =
     "                         moodle or canvas; for stats html\n"
     "  --all                  run: untouched files, too; hint: all hints seen so far;\n"
     "                         profile: all lines and columns\n"
+    "  --path NAME            list: follow a path through the book, such as beginner; book ends "
+    "it\n"
     "  --answers A,B,...      quiz: your answers, such as 8,b,0.5, instead of prompts\n"
     "  --verbose              run: what the time model costs, for one exercise;\n"
     "                         verify: the score and time of each version\n"
@@ -153,6 +155,7 @@ enum {
     OPT_SHARD,
     OPT_DIFF,
     OPT_ANSWERS,
+    OPT_PATH,
     OPT_ASSIGNMENT,
     OPT_NO_CACHE,
     OPT_LISTEN,
@@ -198,6 +201,7 @@ static const struct option long_options[] = {
     {"assignment", required_argument, NULL, OPT_ASSIGNMENT},
     {"diff", no_argument, NULL, OPT_DIFF},
     {"answers", required_argument, NULL, OPT_ANSWERS},
+    {"path", required_argument, NULL, OPT_PATH},
     {"no-cache", no_argument, NULL, OPT_NO_CACHE},
     {"listen", required_argument, NULL, OPT_LISTEN},
     {"origin", required_argument, NULL, OPT_ORIGIN},
@@ -308,6 +312,7 @@ static bool apply_option(struct options *o, int option, struct err *e) {
     case OPT_STORE: o->store = optarg; return true;
     case OPT_ROSTER: o->roster = optarg; return true;
     case OPT_ANSWERS: o->answers = optarg; return true;
+    case OPT_PATH: o->path = optarg; return true;
     case OPT_LAYOUT: return parse_layout(o, optarg, e);
     case OPT_SHARD: return parse_shard(o, optarg, e);
     case OPT_ASSIGNMENT: o->assignment_path = optarg; return true;

@@ -107,9 +107,18 @@ static void put_first_steps(const struct exercise *ex, struct buf *out) {
     put_grader_command("run", "your edited files, and this list", out);
 }
 
+/* Returns the first file of the followed path that is not started; without one, of the book. */
+static const struct exercise *next_unstarted(const struct selection *s) {
+    const struct book_path_row *row = progress_followed_path();
+    while (row && (row = book_path_next(row)))
+        for (unsigned i = 0; row->kind == BOOK_PATH_STEP && i < s->nunstarted; i++)
+            if (s->unstarted[i] == book_path_exercise(row)) return s->unstarted[i];
+    return s->unstarted[0];
+}
+
 static void put_next_exercise(const struct selection *s, struct buf *out) {
     if (!s->nunstarted) return;
-    const struct exercise *next = s->unstarted[0];
+    const struct exercise *next = next_unstarted(s);
     buf_printf(out,
                "Next: read chapters/%s/README.md and %s.md, edit %s.cu there, then run\n  %s run "
                "%s\n",

@@ -35,15 +35,50 @@ bool progress_is_unmodified(const struct exercise *ex) {
     return is_same;
 }
 
+/* ---- the next exercise ---- */
+
+static bool followed_path_file(char path[PATH_MAX], struct err *e) {
+    char state[PATH_MAX];
+    return paths_state_dir(state, e) && path_join(path, PATH_MAX, state, "progress") &&
+           dir_create(path, e) && path_join(path, PATH_MAX, state, "progress/path");
+}
+
+const struct book_path_row *progress_followed_path(void) {
+    char path[PATH_MAX], name[64];
+    struct buf text = {0};
+    struct err ignored = {0};
+    bool ok = followed_path_file(path, &ignored) && file_exists(path) &&
+              file_read(path, sizeof name, &text, &ignored) &&
+              sscanf(buf_str(&text), "%63s", name) == 1;
+    buf_free(&text);
+    return ok ? book_path_find(name, &ignored) : NULL;
+}
+
+bool progress_follow_path(const struct book_path_row *followed, struct err *e) {
+    char path[PATH_MAX];
+    const char *name = followed ? followed->name : "book";
+    return followed_path_file(path, e) && file_write(path, name, strlen(name), e);
+}
+
+static bool is_passed(const struct exercise *ex) {
+    struct progress p;
+    progress_load(ex, &p);
+    return !strcmp(p.verdict, "AC");
+}
+
+static const struct exercise *next_on_path(const struct book_path_row *row) {
+    while (row && (row = book_path_next(row)))
+        if (row->kind == BOOK_PATH_STEP && !is_passed(book_path_exercise(row)))
+            return book_path_exercise(row);
+    return NULL;
+}
+
 unsigned progress_count_passed(const struct exercise **next) {
     unsigned done = 0;
-    *next = NULL;
-    for (unsigned i = 0; i < book_count(); i++) {
-        struct progress p;
-        progress_load(book_at(i), &p);
-        if (!strcmp(p.verdict, "AC")) done++;
+    *next = next_on_path(progress_followed_path());
+    for (unsigned i = 0; i < book_count(); i++)
+        if (is_passed(book_at(i))) done++;
         else if (!*next) *next = book_at(i);
-    }
     return done;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "common/exercise.h"
 #include "common/hash.h"
+#include "grader/book/reading_path.h"
 #include "grader/grade/result.h"
 #include "grader/report/report.h"
 
@@ -13,7 +14,12 @@ struct progress {
 };
 /* Returns true if the student's file equals the starter file. */
 bool progress_is_unmodified(const struct exercise *ex);
-/* Returns the number of accepted exercises. `*next`: the first that isn't accepted; NULL = none. */
+/* Returns the path that the student follows; NULL = the book's order. */
+const struct book_path_row *progress_followed_path(void);
+/* From now on the student follows `path`; NULL = the book's order. */
+bool progress_follow_path(const struct book_path_row *path, struct err *e);
+/* Returns the number of accepted exercises. `*next`: the first that isn't accepted, of the path
+ * that the student follows, then of the book; NULL = none. */
 unsigned progress_count_passed(const struct exercise **next);
 void progress_load(const struct exercise *ex, struct progress *p);
 void progress_save(const struct exercise *ex, const struct progress *p);

@@ -4,6 +4,7 @@
 #include "common/text.h"
 #include "common/grow.h"
 #include "grader/book/book.h"
+#include "grader/book/reading_path.h"
 #include "grader/site/site.h"
 
 #include <limits.h>
@@ -73,6 +74,23 @@ static bool add_chapters(struct site *s, struct err *e) {
     return ok;
 }
 
+/* Adds a page for each path through the book. Its source is a name only; there is no such file. */
+static void add_paths(struct site *s) {
+    const struct book_path_row *path;
+    for (unsigned i = 0; (path = book_path_at(i)); i++) {
+        struct site_page p = {.kind = SITE_PATH};
+        struct buf source = {0};
+        buf_printf(&source, "path/%s.md", path->name);
+        book_path_markdown(path, &p.markdown);
+        p.source = xstrdup(buf_str(&source)), p.path = html_path(p.source);
+        p.title = title_of(&p.markdown, p.source);
+        site_index_words(&p);
+        GROW(s->pages, s->n + 1, s->capacity, 32);
+        s->pages[s->n++] = p;
+        buf_free(&source);
+    }
+}
+
 static bool add_folder(struct site *s, const char *folder, struct err *e) {
     char path[PATH_MAX], source[PATH_MAX];
     snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), folder);
@@ -90,6 +108,7 @@ bool site_collect(struct site *s, struct err *e) {
     static const char *const folders[] = {"docs", "docs/results", "docs/results/h100",
                                           "docs/results/h200"};
     bool ok = add_page(s, "README.md", SITE_GUIDE, NULL, NULL, e) && add_chapters(s, e);
+    if (ok) add_paths(s);
     for (unsigned i = 0; ok && i < sizeof folders / sizeof *folders; i++)
         ok = add_folder(s, folders[i], e);
     return ok;

@@ -55,7 +55,7 @@ static void put_next_links(const struct site *s, const struct site_page *p, stru
                     buf_puts(out, "</li>\n");
         buf_puts(out, "</ul>\n");
     }
-    for (const struct site_page *q = p + 1; p->kind != SITE_GUIDE && q < s->pages + s->n; q++) {
+    for (const struct site_page *q = p + 1; p->chapter && q < s->pages + s->n; q++) {
         if (q->kind != SITE_TASK && q->kind != SITE_LESSON) continue;
         buf_puts(out, "<p>Next: "), put_link(q, q->title, out), buf_puts(out, "</p>\n");
         break;
@@ -127,6 +127,15 @@ static void put_chapter(const struct site *s, const struct site_page *lesson, st
     buf_puts(out, "</ul></li>\n");
 }
 
+/* Appends the heading and an item for each page of a kind. */
+static void put_list(const struct site *s, const char *heading, int kind, struct buf *out) {
+    buf_puts(out, heading);
+    for (unsigned i = 0; i < s->n; i++)
+        if ((int)s->pages[i].kind == kind)
+            buf_puts(out, "<li>"), put_link(&s->pages[i], s->pages[i].title, out),
+                buf_puts(out, "</li>\n");
+}
+
 static bool write_index_page(const struct site *s, const char *folder, struct err *e) {
     struct buf out = {0};
     page_open("Warpbook", site_search_script(), &out);
@@ -135,11 +144,8 @@ static bool write_index_page(const struct site *s, const char *folder, struct er
     buf_puts(&out, "<nav><h2>Chapters</h2><ul>\n");
     for (unsigned i = 0; i < s->n; i++)
         if (s->pages[i].kind == SITE_LESSON) put_chapter(s, &s->pages[i], &out);
-    buf_puts(&out, "</ul><h2>Guides and results</h2><ul>\n");
-    for (unsigned i = 0; i < s->n; i++)
-        if (s->pages[i].kind == SITE_GUIDE)
-            buf_puts(&out, "<li>"), put_link(&s->pages[i], s->pages[i].title, &out),
-                buf_puts(&out, "</li>\n");
+    put_list(s, "</ul><h2>Paths through the book</h2><ul>\n", SITE_PATH, &out);
+    put_list(s, "</ul><h2>Guides and results</h2><ul>\n", SITE_GUIDE, &out);
     buf_puts(&out, "</ul></nav>\n");
     page_close(site_search_script(), &out);
     return write_html(folder, "index.html", &out, e);

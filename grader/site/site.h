@@ -11,7 +11,7 @@ struct site_page {
     struct buf markdown, search_words; /* search_words: separated by spaces, sorted */
     const struct exercise *ex;         /* for a task or a ladder */
     const char *chapter;               /* NULL for a guide */
-    enum { SITE_GUIDE, SITE_LESSON, SITE_TASK, SITE_LADDER } kind;
+    enum { SITE_GUIDE, SITE_LESSON, SITE_TASK, SITE_LADDER, SITE_PATH } kind;
 };
 struct site {
     struct site_page *pages;
