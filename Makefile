@@ -10,6 +10,7 @@
 #   make fuzz           fuzz the parsers of foreign bytes with libFuzzer
 #   make pictures       draw the lessons' pictures
 #   make site           write lessons, tasks, ladders and guides as pages into build/site
+#   make book           write the book as one PDF and one EPUB into build/book
 #   make install        install below PREFIX
 #   make format         format the sources (docs/contributing.md)
 #
@@ -154,6 +155,14 @@ $(B)/makesite: $(call obj,$(site_c)) $(grader_o) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $(filter %.o,$^) -o $@ $(CHECKLIBS) $(LDLIBS) $(call lib,cmark-gfm)
 site: all $(B)/makesite
 	$(Q)$(B)/makesite $(SITEFLAGS) $(SITE)
+# The book as one PDF and one EPUB, in build/book. It needs pandoc and weasyprint, which nothing else
+# needs; it installs them if it can. check-book looks for cut lines, missing figures and headings.
+$(B)/book.done: grader/setup.sh grader/packages.txt
+	$(Q)mkdir -p $(@D) && $(SETUP) $(B) book && touch $@
+book: $(B)/book.done
+	$(Q)set -- $$(sh grader/version.sh) && SOURCE_DATE_EPOCH=$$2 python3 grader/site/print/book.py $(B)/book $$(date -u -d @$$2 +%F)
+check-book: book
+	$(Q)python3 grader/tests/pages/book.py $(B)/book
 # Draws the lessons' pictures, which their programs request in comments (docs/authoring.md). `grader
 # verify` reports outdated ones.
 pictures: all
@@ -392,5 +401,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all baselines bench bench-again bench-calls bench-loop check check-arm check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site student-release test time-model uninstall
+.PHONY: all baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
