@@ -11,6 +11,7 @@
 #   make pictures       draw the lessons' pictures
 #   make site           write lessons, tasks, ladders and guides as pages into build/site
 #   make book           write the book as one PDF and one EPUB into build/book
+#   make slides         render the slides of docs/course into build/slides
 #   make install        install below PREFIX
 #   make format         format the sources (docs/contributing.md)
 #
@@ -161,7 +162,10 @@ $(B)/book.done: grader/setup.sh grader/packages.txt
 	$(Q)mkdir -p $(@D) && $(SETUP) $(B) book && touch $@
 book: $(B)/book.done
 	$(Q)set -- $$(sh grader/version.sh) && SOURCE_DATE_EPOCH=$$2 python3 grader/site/print/book.py $(B)/book $$(date -u -d @$$2 +%F)
-check-book: book
+# The decks of docs/course/slides as pages, in build/slides; pandoc is all that it needs.
+slides: $(B)/book.done
+	$(Q)python3 grader/site/print/slides.py $(B)/slides
+check-book: book slides
 	$(Q)python3 grader/tests/pages/book.py $(B)/book
 # Draws the lessons' pictures, which their programs request in comments (docs/authoring.md). `grader
 # verify` reports outdated ones.
@@ -401,5 +405,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site student-release test time-model uninstall
+.PHONY: all baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site slides student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -5,7 +5,7 @@
 #include "common/text.h"
 #include "common/paths.h"
 #include "grader/cli/commands.h"
-#include "grader/cli/quiz.h"
+#include "grader/cli/quiz_export.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +130,49 @@ static void put_all_questions(const char *chapter, const struct quiz *quiz, stru
     buf_printf(out, "Answer with: %s quiz %s --answers 1,b,…\n", paths_command("grader"), chapter);
 }
 
+/* ---- export for an LMS ---- */
+
+/* Collects the chapters of the exercises, each once; returns their number. */
+static unsigned list_chapters(const struct exercise *const *exercises,
+                              struct quiz_chapter *chapters) {
+    unsigned n = 0;
+    for (; *exercises; exercises++) {
+        const char *name = exercises[0]->chapter;
+        if (!quiz_exists(name) || (n && !strcmp(chapters[n - 1].name, name))) continue;
+        struct buf title = {0};
+        buf_printf(&title, "%.2s · ", name);
+        book_chapter_title(*exercises, &title);
+        chapters[n++] = (struct quiz_chapter){.name = name, .title = title.data};
+    }
+    return n;
+}
+
+static bool export_chapters(const struct options *o, struct quiz_chapter *chapters, unsigned n,
+                            struct buf *out, struct err *e) {
+    for (unsigned i = 0; i < n; i++)
+        if (!quiz_open(chapters[i].name, &chapters[i].quiz, e)) return false;
+    if (!strcmp(o->export_format, "qti")) return quiz_export_qti(chapters, n, out, e);
+    return quiz_export_gift(chapters, n, out), true;
+}
+
+/* The file holds answers that `grader verify` has compared with the simulated GPU. */
+static bool write_export(const struct options *o, struct err *e) {
+    bool is_known = !strcmp(o->export_format, "gift") || !strcmp(o->export_format, "qti");
+    if (!is_known)
+        return err_set(e, ERR_INPUT, "--export '%.40s' is unknown; choose gift or qti",
+                       o->export_format);
+    if (!o->output) return err_set(e, ERR_INPUT, "quiz --export needs --output F");
+    const struct exercise **list = cli_select_exercises(o, e);
+    if (!list) return false;
+    struct quiz_chapter *chapters = xcalloc(book_count(), sizeof *chapters);
+    struct buf out = {0};
+    unsigned n = list_chapters(list, chapters);
+    bool ok = export_chapters(o, chapters, n, &out, e) && cli_write_output(o, &out, e);
+    for (unsigned i = 0; i < n; i++) quiz_free(&chapters[i].quiz), free((char *)chapters[i].title);
+    free(chapters), free(list), buf_free(&out);
+    return ok;
+}
+
 /* ---- the command ---- */
 
 static const char *find_chapter(const struct options *o, struct err *e) {
@@ -147,6 +190,7 @@ int cmd_quiz(const struct options *o) {
     struct buf out = {0};
     unsigned correct_count = 0;
     bool is_judged = true;
+    if (o->export_format) return write_export(o, &e) ? EXIT_PASSED : cli_report_error(&e);
     const char *chapter = find_chapter(o, &e);
     bool ok = chapter && quiz_open(chapter, &quiz, &e);
     if (ok && o->answers) ok = judge_answers(chapter, &quiz, o->answers, &out, &correct_count, &e);

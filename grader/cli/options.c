@@ -83,6 +83,8 @@ static const char usage_text[] =
     "  --path NAME            list: follow a path through the book, such as beginner; book ends "
     "it\n"
     "  --answers A,B,...      quiz: your answers, such as 8,b,0.5, instead of prompts\n"
+    "  --export FORMAT        quiz: write questions and answers for an LMS: gift (Moodle) or qti\n"
+    "                         (Canvas), to --output F; without a chapter, all chapters\n"
     "  --verbose              run: what the time model costs, for one exercise;\n"
     "                         verify: the score and time of each version\n"
     "\n"
@@ -156,6 +158,7 @@ enum {
     OPT_DIFF,
     OPT_ANSWERS,
     OPT_PATH,
+    OPT_EXPORT,
     OPT_ASSIGNMENT,
     OPT_NO_CACHE,
     OPT_LISTEN,
@@ -202,6 +205,7 @@ static const struct option long_options[] = {
     {"diff", no_argument, NULL, OPT_DIFF},
     {"answers", required_argument, NULL, OPT_ANSWERS},
     {"path", required_argument, NULL, OPT_PATH},
+    {"export", required_argument, NULL, OPT_EXPORT},
     {"no-cache", no_argument, NULL, OPT_NO_CACHE},
     {"listen", required_argument, NULL, OPT_LISTEN},
     {"origin", required_argument, NULL, OPT_ORIGIN},
@@ -313,6 +317,7 @@ static bool apply_option(struct options *o, int option, struct err *e) {
     case OPT_ROSTER: o->roster = optarg; return true;
     case OPT_ANSWERS: o->answers = optarg; return true;
     case OPT_PATH: o->path = optarg; return true;
+    case OPT_EXPORT: o->export_format = optarg; return true;
     case OPT_LAYOUT: return parse_layout(o, optarg, e);
     case OPT_SHARD: return parse_shard(o, optarg, e);
     case OPT_ASSIGNMENT: o->assignment_path = optarg; return true;

@@ -44,9 +44,9 @@ struct options {
     const char *decisions[4];                     /* by enum decision_kind; NULL = not given */
     const char *reason, *author;                  /* of a decision */
     unsigned line;
-    const char *path;            /* for list: a path through the book */
-    const char *answers;         /* for a quiz */
-    const char *listen, *origin; /* for serve */
+    const char *path;                    /* for list: a path through the book */
+    const char *answers, *export_format; /* for a quiz */
+    const char *listen, *origin;         /* for serve */
     /* The assignment of --assignment or of the store, once a command has read it; NULL = none. */
     const struct assignment *loaded_assignment;
     bool has_device;

@@ -105,8 +105,8 @@ static bool add_folder(struct site *s, const char *folder, struct err *e) {
 }
 
 bool site_collect(struct site *s, struct err *e) {
-    static const char *const folders[] = {"docs", "docs/results", "docs/results/h100",
-                                          "docs/results/h200"};
+    static const char *const folders[] = {"docs", "docs/course", "docs/results",
+                                          "docs/results/h100", "docs/results/h200"};
     bool ok = add_page(s, "README.md", SITE_GUIDE, NULL, NULL, e) && add_chapters(s, e);
     if (ok) add_paths(s);
     for (unsigned i = 0; ok && i < sizeof folders / sizeof *folders; i++)

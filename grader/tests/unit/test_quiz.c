@@ -224,6 +224,34 @@ START_TEST(answers_decide_the_exit_status) {
 }
 END_TEST
 
+/* quiz_export.py parses both files with rules of its own and compares them with the pages. */
+START_TEST(exports_hold_every_question_answer_and_feedback) {
+    const char *b = build_folder();
+    int id = getpid();
+    ck_assert_int_eq(shell("%s/grader quiz --export gift --output /tmp/wb-quiz.%d.gift && "
+                           "%s/grader quiz --export qti --output /tmp/wb-quiz.%d.zip",
+                           b, id, b, id),
+                     0);
+    ck_assert_int_eq(shell("python3 grader/tests/class/quiz_export.py /tmp/wb-quiz.%d.gift "
+                           "/tmp/wb-quiz.%d.zip",
+                           id, id),
+                     0);
+    /* Equal questions give equal bytes, and one chapter is a part of all. */
+    ck_assert_int_eq(shell("cd /tmp && %s/grader quiz 02 --export qti --output wb-quiz.%d.one && "
+                           "python3 -c 'import zipfile, sys; print(zipfile.ZipFile(sys.argv[1])"
+                           ".namelist())' wb-quiz.%d.one | "
+                           "grep -qxF \"['imsmanifest.xml', '02-coalescing.xml']\"",
+                           b, id, id),
+                     0);
+    ck_assert_int_eq(shell("%s/grader quiz 02 --export moodle --output /tmp/x 2>&1 | grep -q "
+                           "\"'moodle' is unknown; choose gift or qti\"",
+                           b),
+                     0);
+    ck_assert_int_eq(shell("%s/grader quiz 02 --export gift 2>/dev/null", b), 2);
+    shell("rm -f /tmp/wb-quiz.%d.*", id);
+}
+END_TEST
+
 UNIT_SUITE(quiz) {
     Suite *s = suite_create("quiz");
     TCase *t = tcase_create("pages"), *book = tcase_create("the book's pages");
@@ -236,6 +264,7 @@ UNIT_SUITE(quiz) {
     tcase_add_test(book, every_stated_answer_matches_the_simulator);
     tcase_add_test(book, questions_are_shown_without_their_answers);
     tcase_add_test(book, answers_decide_the_exit_status);
+    tcase_add_test(book, exports_hold_every_question_answer_and_feedback);
     suite_add_tcase(s, t);
     suite_add_tcase(s, book);
     return s;

@@ -148,6 +148,35 @@ START_TEST(minutes_add_up_to_the_hours_of_the_lesson) {
 }
 END_TEST
 
+/* The syllabus has a row for each week of the path `course`: exercises, then hours and minutes. */
+START_TEST(the_syllabus_has_the_weeks_of_the_path) {
+    struct buf text = {0}, row = {0};
+    struct err e = {0};
+    unsigned week = 0, minutes = 0;
+    add_file("docs/course/README.md", &text);
+    for (const struct book_path_row *r = book_path_find("course", &e); r;) {
+        const struct book_path_row *next = book_path_next(r);
+        if (r->kind == BOOK_PATH_STEP) {
+            buf_printf(&row, "%s`%s`", minutes ? ", " : "", r->name);
+            minutes += book_path_plan(book_path_exercise(r))->minutes;
+        }
+        if (minutes && (!next || next->kind == BOOK_PATH_PART)) {
+            char number[32];
+            snprintf(number, sizeof number, "\n| %u | ", ++week);
+            buf_printf(&row, " | %u h %02u min |\n", minutes / 60, minutes % 60);
+            const char *found = strstr(buf_str(&text), number);
+            ck_assert_msg(found && strstr(found, buf_str(&row)) &&
+                              strstr(found, buf_str(&row)) < strchr(found + 1, '\n'),
+                          "docs/course/README.md, week %u: expected %s", week, buf_str(&row));
+            buf_clear(&row), minutes = 0;
+        }
+        r = next;
+    }
+    ck_assert_uint_eq(week, 10);
+    buf_free(&text), buf_free(&row);
+}
+END_TEST
+
 /* ---- the command ---- */
 
 static char folder[64];
@@ -218,6 +247,7 @@ UNIT_SUITE(reading_paths) {
     tcase_add_test(t, the_books_paths_are_accepted);
     tcase_add_test(t, texts_mention_the_prerequisites);
     tcase_add_test(t, minutes_add_up_to_the_hours_of_the_lesson);
+    tcase_add_test(t, the_syllabus_has_the_weeks_of_the_path);
     suite_add_tcase(s, t);
     tcase_add_checked_fixture(command, open_fn, close_fn);
     tcase_add_test(command, list_shows_a_path_and_the_next_exercise_follows_it);
