@@ -15,7 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOURCE_LIMIT = 1 << 20, NAME_BYTES = 41, LINE_BYTES = 67, MAX_PANELS = 8 };
+enum {
+    SOURCE_LIMIT = 1 << 20,
+    NAME_BYTES = 41,
+    LINE_COLUMNS = 64,
+    LINE_BYTES = 68,
+    MAX_PANELS = 8
+};
 static const char marker[] = "// picture: ";
 
 struct picture_request {
@@ -36,11 +42,16 @@ static bool parse_access_kind(const char *word, enum sim_access_kind *kind) {
     return false;
 }
 
-/* Stores the source line without the marker and the blanks around it. */
+/* Stores the source line without the marker, a comment before it, and the blanks around it. An
+ * ellipsis ends a line that is wider than the picture. */
 static void set_source_line(struct picture_request *w, const char *line, const char *end) {
     while (line < end && strchr(" \t", *line)) line++;
+    for (const char *at = line; at + 3 < end; at++)
+        if (at > line && !strncmp(at, "// ", 3)) end = at;
     while (end > line && strchr(" \t", end[-1])) end--;
-    snprintf(w->line, sizeof w->line, "%.*s", (int)(end - line), line);
+    bool fits = end - line <= LINE_COLUMNS;
+    snprintf(w->line, sizeof w->line, "%.*s%s", fits ? (int)(end - line) : LINE_COLUMNS - 1, line,
+             fits ? "" : "…");
 }
 
 static bool parse_request(struct picture_requests *requests, const char *file, unsigned line_number,

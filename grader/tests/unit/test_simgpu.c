@@ -224,6 +224,28 @@ START_TEST(pictures_are_deterministic) {
 }
 END_TEST
 
+/* A comment is no part of the caption, and a line that is wider than the picture ends in "…". */
+START_TEST(captions_fit_their_picture) {
+    ck_assert_int_eq(
+        shell("printf '%%s\\n' '__global__ void k(float *a_rather_long_name, int n) {' "
+              "'    a_rather_long_name[n * threadIdx.x] = a_rather_long_name[n * threadIdx.x + 1]; "
+              "// a comment // picture: wide store' '}' "
+              "'int main() { float *p; cudaMalloc(&p, 4096); cudaMemset(p, 0, 4096); k<<<1, "
+              "32>>>(p, 1);' "
+              "'return cudaDeviceSynchronize(); }' >%s/wide.cu && mkdir -p %s/wide && "
+              "%s/simgpu nvcc %s/wide.cu -o %s/drawn && %s/simgpu run --pictures %s/wide %s/drawn",
+              work, work, build, work, work, build, work, work),
+        0);
+    /* 63 columns and the ellipsis */
+    ck_assert_int_eq(
+        shell("grep -qF '>a_rather_long_name[n * threadIdx.x] = a_rather_long_name[n * th…<' "
+              "%s/wide/wide.svg",
+              work),
+        0);
+    ck_assert_int_eq(draw("apart store", "a"), 0);
+}
+END_TEST
+
 START_TEST(invalid_picture_directives_are_reported) {
     static const char *const directives[][2] = {
         {"apart load", "drawn.cu:2: no launch made the requested access"},
@@ -305,6 +327,7 @@ UNIT_SUITE(simgpu) {
     tcase_add_test(tc, json_counters_sum_over_lines);
     tcase_add_test(tc, the_report_page_is_valid_and_self_contained);
     tcase_add_test(tc, pictures_are_deterministic);
+    tcase_add_test(tc, captions_fit_their_picture);
     tcase_add_test(tc, invalid_picture_directives_are_reported);
     tcase_add_test(tc, text_counters_name_their_lines);
     suite_add_tcase(suite, tc);
