@@ -4,7 +4,7 @@
 # same bytes: sorted names, no owner, the commit's time. The tar builds without git, because
 # grader/version has its version.
 #
-# `student` makes BUILD/warpbook-student-VERSION.tar.gz: without model solutions, ladders, mutants
+# `student` makes BUILD/warpbook-student-VERSION.tar.gz: without solutions, ladders, variants, mutants
 # and other tests, but with the baseline data that scores need (grader/grade/baseline_data.h), which
 # BUILD/grader computes. Name some exercises for a quick try.
 set -eu
@@ -33,7 +33,7 @@ if [ "$kind" = student ]; then
     [ -d solutions ] || { echo "dist: this tree is a student's release already" >&2; exit 1; }
     # Build BUILD/grader from the commit: other sources could model other times.
     "$build/grader" figures "$@" --output "$stage/$name/chapters/figures.txt"
-    (cd "$stage/$name" && rm -rf solutions grader/tests grader/vendor grader/template/gradescope .ci docs/results)
+    (cd "$stage/$name" && rm -rf solutions grader/tests grader/vendor grader/template/gradescope .ci docs/results chapters/*/*.vary)
 fi
 tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$seconds" --format=ustar \
     -C "$stage" -cf - "$name" | gzip -9n >"$build/$name.tar.gz.new"

@@ -145,9 +145,11 @@ static bool deliver_file(struct student_folder *b, const char *relative, struct 
     return ok;
 }
 
-/* Tests are compiled into the grader, so a student's copy would have no effect. */
+/* Tests and paths are compiled into the grader, so a student's copy would have no effect. Variants
+ * are for exams. */
 static bool is_excluded(const char *name) {
-    return text_ends_with(name, "_test.c") || strstr(name, ".bak-");
+    return text_ends_with(name, "_test.c") || text_ends_with(name, ".vary") ||
+           text_ends_with(name, ".def") || strstr(name, ".bak-");
 }
 
 static bool deliver_tree(struct student_folder *b, const char *relative, unsigned depth,

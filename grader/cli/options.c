@@ -48,6 +48,7 @@ static const char usage_text[] =
     "  autograde DIR          grade one submission there; the package runs this command\n"
     "\n"
     "Maintain the book\n"
+    "  vary EXERCISE          write a verified variant for an exam, by --seed, to --output DIR\n"
     "  verify [EXERCISE...]   check starter files, model solutions, mutants and lessons\n"
     "  new CHAPTER/EXERCISE   create a small exercise that you change into a new one\n"
     "  figures [EXERCISE...]  record what the model solutions and baselines give\n"

@@ -1,0 +1,40 @@
+/* vary.h — variants of an exercise for exams: chapters/NN-slug/NAME.vary, beside the exercise.
+ *
+ *     # a comment
+ *     operation NAME: what differs from the exercise
+ *     `text` ==> `other text`
+ *     size NAME: …
+ *
+ * A variant is one operation and, if the file has sizes, one size. Each line with ==> replaces a
+ * text in all files of the exercise: task, starter file, tests, model solution, ladder, mutants.
+ * "\n" in the new text is a line break. A text that no file has is an error. */
+#pragma once
+#include "common/buf.h"
+#include "common/err.h"
+
+#include <stdbool.h>
+
+struct vary_rule {
+    char *from, *to;
+    bool is_used;
+};
+struct vary_choice {
+    bool is_size;
+    char name[32];
+    char *description;
+    struct vary_rule *rules;
+    unsigned n, capacity;
+};
+struct vary_list {
+    struct vary_choice *choices;
+    unsigned n, capacity;
+};
+
+/* Parses a file; errors name the line. The caller frees `list` in any case. */
+bool vary_parse(const char *text, struct vary_list *list, struct err *e);
+void vary_free(struct vary_list *list);
+/* Sets the operation and the size (NULL if there is none) that the seed selects. The same seed
+ * always selects the same. */
+void vary_select(const struct vary_list *list, const char *seed, struct vary_choice *chosen[2]);
+/* Applies the rules in one pass, so that none changes another's text; true if one applied. */
+bool vary_apply(struct vary_choice *const chosen[2], const char *text, struct buf *out);

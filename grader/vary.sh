@@ -1,0 +1,37 @@
+#!/bin/sh
+# vary.sh TREE BUILD DIR EXERCISE: completes DIR, into which `grader vary` wrote the changed files of
+# an exercise, to a copy of the tree; builds it there; and checks that the variant's starter file
+# and model solution keep the book's rules and that the original solution does not pass.
+set -eu
+tree=$1 build=$2 exercise=$4
+dir=$(cd "$3" && pwd)
+say() { echo "vary: $*"; }
+
+# The files that git knows, or in an unpacked tar all but the build; a changed file stays.
+cd "$tree"
+if [ -e .git ]; then git -c safe.directory='*' ls-files -z; else find . -path ./build -prune -o -type f -print0; fi |
+    tar --null -T - -cf - | tar -xf - --skip-old-files -C "$dir"
+sh grader/version.sh >"$dir/grader/version"
+# The objects, so that only the variant's are compiled. Results and caches stay behind.
+mkdir -p "$dir/build"
+for part in "$build"/*; do
+    case ${part##*/} in
+        cache | progress | site | book | slides | tests) ;;
+        *) cp -a "$part" "$dir/build/" ;;
+    esac
+done
+find "$dir/build" -name '*.d' -exec sed -i "s#$tree/#$dir/#g" {} +
+# Recorded results are of the original.
+sed -i "\\#^[a-z]* $exercise #d" "$dir/chapters/figures.txt"
+
+cd "$dir"
+say "building in $dir"
+make --no-print-directory all >build/vary.log 2>&1 || { tail -n 20 build/vary.log >&2; exit 1; }
+say "verifying $exercise"
+build/grader verify "$exercise" --quick --working-tree >build/vary.log 2>&1 || { tail -n 40 build/vary.log >&2; exit 1; }
+tail -n 1 build/vary.log
+if build/grader run "$exercise" --file "$tree/solutions/$exercise.cu" >build/vary.log 2>&1; then
+    say "the solution of the original exercise passes the variant" >&2
+    exit 1
+fi
+say "the solution of the original exercise: $(sed -n 1p build/vary.log)"
