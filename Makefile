@@ -117,6 +117,12 @@ $(B)/obj/%.$(1).o: %.c $(B)/flags | $(B)/setup.done
 endef
 $(foreach isa,$(ISAS),$(eval $(call exec_rule,$(isa),$(shell $(call levels,\1 \3) | sed -n 's/^$(isa) //p'))))
 
+# The text that precedes generated code (grader/sim/native): headers and rows, preprocessed.
+$(B)/native_prelude.i: grader/sim/native/prelude.h $(B)/flags | $(B)/setup.done
+	$(Q)$(CC) -std=gnu11 -I. -D_GNU_SOURCE -fsigned-char -E -P -MMD -MP -MT $@ -x c $< -o $@
+$(call obj,grader/sim/native/prelude.c): $(B)/native_prelude.i
+$(call obj,grader/sim/native/prelude.c): EXTRA := -DNATIVE_PRELUDE='"$(B)/native_prelude.i"'
+
 # The runtime is never sanitized: students' objects link with it, and the sandbox's limits leave no
 # memory for ASan's shadow. It has no line table, so that every line in an object is the student's.
 $(B)/obj/grader/runtime/%.o: EXTRA := -g0 -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include

@@ -3,7 +3,10 @@
 #include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/grid_barrier.h"
 #include "grader/sim/count/count.h"
+#include "grader/sim/native/native.h"
 #include "grader/sim/race/race.h"
+
+#include <stdio.h>
 
 #include <string.h>
 
@@ -99,9 +102,19 @@ static void execute_launch(struct launch *l, struct sim_result *out) {
         run_pending_launches(l->sim, out);
 }
 
+/* Native code is optional: where it can't be made, the interpreter runs the kernel. */
+static void compile_kernel(const struct sim *s, const struct sim_launch *r) {
+    struct sim_module *m = r->kernel->module;
+    struct err e = {0};
+    if (!s->options.native || m->funcs[r->kernel->func_index].is_native) return;
+    if (!native_compile(m, &m->funcs[r->kernel->func_index], &e))
+        fprintf(stderr, "simgpu: no native code: %s\n", e.text);
+}
+
 void sim_launch(struct sim *s, const struct sim_launch *r, struct sim_result *out) {
     struct launch l;
     *out = (struct sim_result){0};
+    compile_kernel(s, r);
     launch_prepare(&l, s, r);
     execute_launch(&l, out);
 }

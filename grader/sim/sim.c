@@ -4,6 +4,7 @@
 #include "grader/sim/code/cluster.h"
 #include "grader/sim/core/device_launch.h"
 #include "grader/sim/core/undef.h"
+#include "grader/sim/native/native.h"
 #include "grader/sim/race/race.h"
 #include "grader/sim/device.h"
 
@@ -241,6 +242,7 @@ void sim_unload(struct sim *s, struct sim_module *m) {
     while (*p != m) p = &(*p)->next;
     *p = m->next;
     release_vars(s, m);
+    native_unload(m);
     arena_free(&m->arena);
     free(m);
 }

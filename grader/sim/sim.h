@@ -101,6 +101,7 @@ struct sim_options {
     double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */
     uint64_t sample_warps;       /* see sim_set_sample */
     uint64_t sample_key;         /* see sim_set_sample */
+    bool native; /* compile kernels to native code before they run: docs/simgpu.md */
     bool watch;                  /* see sim_set_watch */
     uint64_t watch_key;          /* see sim_set_watch */
 };

@@ -14,6 +14,9 @@
 /* A function pointer holds FUNC_WINDOW + the function's index. */
 #define FUNC_WINDOW 0x230000000000ull
 
+/* Runs the lane instructions of a segment; returns the op at which the interpreter proceeds. */
+typedef const struct op *native_fn(struct exec *x, const struct op *ops);
+
 /* Straight-line code that the core runs and counts as a unit. */
 struct segment {
     u32 first, last; /* ops, both included; the last is the control op */
@@ -76,6 +79,7 @@ struct sim_func {
     /* Accesses of that memory may be narrower than a word. */
     bool has_subword_global, has_subword_shared;
     bool recursive, cooperative;
+    bool is_native; /* compiled to native code, or the attempt failed */
     bool reads_textures, writes_surfaces;
     bool has_async_proxy_reads; /* The async proxy reads shared memory: wgmma or bulk copies. */
     /* Reads the block's rank or addresses other blocks of the cluster; waits for them. */
@@ -212,6 +216,10 @@ struct sim_module {
     u32 nvars;
     const struct sass_insn *sass; /* the machine code, owned by the caller; NULL = unknown */
     u32 nsass;
+    /* Native code (native/native.h): by segment, NULL = none; the objects that hold it. */
+    native_fn **native;
+    void **native_objects;
+    u32 nnative_objects;
     struct sim_module *next;
 };
 

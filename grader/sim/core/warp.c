@@ -14,6 +14,9 @@ static inline u32 guard_mask(const struct exec *x, const struct op *o) {
 
 /* Runs straight-line code; returns the control op at the end of the segment. */
 static inline const struct op *run_segment(struct exec *x, const struct op *o) {
+    const struct sim_module *m = x->worker->launch->module;
+    native_fn *native = m->native ? m->native[m->segment_of[o - m->ops]] : NULL;
+    if (native && x->fast_mask && !x->trace) o = native(x, m->ops);
     for (; o->kind == OP_LANEWISE; o++) {
         u32 mask = x->fast_mask & guard_mask(x, o);
         if (mask) o->run(x, o, mask);

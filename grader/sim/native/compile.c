@@ -1,0 +1,112 @@
+/* compile.c — runs the host's C compiler on generated code and loads what it makes. See native.h. */
+#include "grader/sim/native/generate.h"
+#include "common/grow.h"
+
+#include <dlfcn.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The options that decide results are those of the lane functions (Makefile: SAME, exec_rule). */
+static const char *const options[] = {
+    "-std=gnu11", "-O3", "-fPIC", "-shared", "-x", "c", "-w", "-fsigned-char", "-ffp-contract=off",
+    "-fno-math-errno", "-fno-trapping-math",
+    /* Threaded jumps leave control flow in a loop, which gcc then does not vectorize. */
+    "-fno-thread-jumps"};
+enum { OPTION_COUNT = sizeof options / sizeof *options, MAX_LEVEL_OPTIONS = 4 };
+
+/* Returns the options of the level whose lane functions run, separated by spaces. */
+static const char *level_options(void) {
+    static const struct {
+        const char *name, *options;
+    } levels[] = {
+#define LEVEL_x86_64(name, had, cpuinfo, flags)  {#name, #flags},
+#define LEVEL_aarch64(name, had, cpuinfo, flags) {#name, #flags},
+#include "grader/sim/code/isa_levels.def"
+    };
+    const char *name = "";
+    for (unsigned level = 1; level <= LANES_MAX_LEVELS; level++)
+        if (lanes_level_table(level) == lanes_default_table()) name = lanes_level_name(level);
+    for (unsigned i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (!strcmp(levels[i].name, name)) return levels[i].options;
+    return "";
+}
+
+static bool run_compiler(const char *source, const char *object, struct err *e) {
+    const char *argv[OPTION_COUNT + MAX_LEVEL_OPTIONS + 5] = {"gcc"};
+    char level[256], *rest = level;
+    unsigned n = 1;
+    pid_t pid;
+    int status;
+    snprintf(level, sizeof level, "%s", level_options());
+    memcpy(argv + n, options, sizeof options), n += OPTION_COUNT;
+    for (char *word; n < OPTION_COUNT + MAX_LEVEL_OPTIONS && (word = strsep(&rest, " "));)
+        argv[n++] = word;
+    argv[n++] = source, argv[n++] = "-o", argv[n++] = object;
+    extern char **environ;
+    if (posix_spawnp(&pid, argv[0], NULL, NULL, (char *const *)argv, environ) != 0)
+        return err_set(e, ERR_SYSTEM, "can't run gcc, which --native needs: install it");
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        return err_set(e, ERR_SYSTEM, "gcc failed on the native code of a kernel (%s)", source);
+    return true;
+}
+
+static bool write_source(const char *path, const struct buf *text, struct err *e) {
+    FILE *f = fopen(path, "w");
+    bool ok = f && fwrite(native_prelude, (size_t)(native_prelude_end - native_prelude), 1, f) &&
+              fwrite(text->data, text->size, 1, f);
+    if (f) ok &= !fclose(f);
+    return ok || err_set(e, ERR_SYSTEM, "can't write %s: no room for native code", path);
+}
+
+static void publish(struct sim_module *m, void *object, const bool *is_native) {
+    char name[32];
+    if (!m->native) m->native = arena_array(&m->arena, native_fn *, m->nsegments);
+    for (u32 i = 0; i < m->nsegments; i++) {
+        if (!is_native[i]) continue;
+        snprintf(name, sizeof name, "native_%u", i);
+        native_fn *fn = (native_fn *)(uintptr_t)dlsym(object, name);
+        __atomic_store_n(&m->native[i], fn, __ATOMIC_RELEASE);
+    }
+    m->native_objects =
+        xrealloc(m->native_objects, (m->nnative_objects + 1) * sizeof *m->native_objects);
+    m->native_objects[m->nnative_objects++] = object;
+}
+
+static void *build_object(const struct buf *text, struct err *e) {
+    char folder[64] = "/tmp/simgpu-native-XXXXXX", source[96], path[96];
+    void *object = NULL;
+    if (!mkdtemp(folder)) return err_set(e, ERR_SYSTEM, "can't make a folder in /tmp"), NULL;
+    snprintf(source, sizeof source, "%s/kernel.c", folder);
+    snprintf(path, sizeof path, "%s/kernel.so", folder);
+    if (write_source(source, text, e) && run_compiler(source, path, e)) {
+        object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        if (!object) err_set(e, ERR_SYSTEM, "can't load native code: %s", dlerror());
+    }
+    if (!getenv("SIMGPU_KEEP_NATIVE")) unlink(source), unlink(path), rmdir(folder);
+    return object;
+}
+
+bool native_compile(struct sim_module *m, const struct sim_func *f, struct err *e) {
+    struct buf text = {0};
+    bool *is_native = xcalloc(m->nsegments, sizeof *is_native);
+    bool ok = true;
+    if (native_generate(m, f, &text, is_native)) {
+        void *object = build_object(&text, e);
+        ok = object != NULL;
+        if (ok) publish(m, object, is_native);
+    }
+    m->funcs[f - m->funcs].is_native = true;
+    free(is_native);
+    buf_free(&text);
+    return ok;
+}
+
+void native_unload(struct sim_module *m) {
+    for (u32 i = 0; i < m->nnative_objects; i++) dlclose(m->native_objects[i]);
+    free(m->native_objects);
+    m->native_objects = NULL, m->nnative_objects = 0;
+}

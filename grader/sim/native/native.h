@@ -1,0 +1,22 @@
+/* native.h — the second tier of execution: hot kernels as native code. sim.c calls it.
+ *
+ * Theory of operation. generate.c writes C for the segments of a kernel (core.h), compile.c has the
+ * host's C compiler make a shared object of it and loads that. The interpreter calls a segment's
+ * function in place of its ops; control instructions, counting of segments, barriers and splits stay
+ * with it.
+ *
+ * A segment is divided into *chunks* of regular instructions and loads. A chunk first computes what
+ * its loads need and checks, without any effect, that they are as simple as they were before: the
+ * access pattern is the last one, addresses lie in one allocation, bytes are initialized. If a check
+ * fails, the interpreter runs the chunk. Otherwise the chunk counts its loads and runs one loop over
+ * the 32 lanes, in which the compiler keeps registers of the warp in vector registers. All else
+ * (stores, atomics, instructions with a lane function of their own) is a call of the interpreter's
+ * function, in order. So reports come from the interpreter alone. */
+#pragma once
+#include "grader/sim/code/code.h"
+
+/* compile.c: compiles the segments of a kernel that have none yet, and makes them the module's.
+ * Returns false, with the error set, if the C compiler is missing or fails. */
+bool native_compile(struct sim_module *m, const struct sim_func *f, struct err *e);
+/* Frees what was loaded for the module. */
+void native_unload(struct sim_module *m);

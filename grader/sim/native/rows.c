@@ -1,0 +1,75 @@
+/* rows.c — the rows of the instruction table for which the generator writes code. */
+#include "grader/sim/native/generate.h"
+
+#include <string.h>
+
+static const struct {
+    u8 kind, source_count;
+    const char *id;
+} table[] = {
+#define R1(id, ...)             {ROW_VALUE, 1, #id},
+#define R2(id, ...)             {ROW_VALUE, 2, #id},
+#define R3(id, ...)             {ROW_VALUE, 3, #id},
+#define R4(id, ...)             {ROW_VALUE, 4, #id},
+#define RP(id, ...)             {ROW_COMPARE, 2, #id},
+#define RT(id, ...)             {ROW_TEST, 1, #id},
+#define RM(id, name, nsrc, ...) {ROW_LOGIC, nsrc, #id},
+#define RS(id, ...)             {ROW_SELECT, 2, #id},
+#define RP2(id, ...)            {ROW_CALL, 0, #id},
+#define RC(id, ...)             {ROW_CALL, 0, #id},
+#define RL(id, ...)             {ROW_CALL, 0, #id},
+#define RX(id, ...)             {ROW_CALL, 0, #id},
+#define RD(id, ...)             {ROW_CALL, 0, #id},
+#include "grader/sim/insn/opcodes.def"
+};
+
+/* Parts of the names of rows that gcc 12 doesn't compile to vector code; one of them would make the
+ * whole loop over lanes scalar. */
+static const char *const scalar_rows[] = {
+#define SCALAR_ROW(part) part,
+#include "grader/sim/native/scalar_rows.def"
+#undef SCALAR_ROW
+};
+
+static bool is_scalar(const char *id) {
+    for (u32 i = 0; i < sizeof scalar_rows / sizeof *scalar_rows; i++)
+        if (strstr(id, scalar_rows[i])) return true;
+    return false;
+}
+
+static bool is_word_or_double(const char *type) {
+    return !strcmp(type, "s32") || !strcmp(type, "u32") || !strcmp(type, "s64") ||
+           !strcmp(type, "u64");
+}
+
+static struct native_row rows[sizeof table / sizeof *table];
+
+static void fill_row(u32 i) {
+    const char *id = table[i].id;
+    rows[i] = (struct native_row){.kind = is_scalar(id) ? ROW_CALL : table[i].kind,
+                                  .source_count = table[i].source_count,
+                                  .id = id,
+                                  .is_move = !strncmp(id, "mov_", 4)};
+    if (!strncmp(id, "add_", 4) && is_word_or_double(id + 4)) rows[i].is_add = 1;
+    if (!strncmp(id, "sub_", 4) && is_word_or_double(id + 4)) rows[i].is_add = 2;
+}
+
+const struct native_row *native_row(const struct op *o) {
+    static const struct native_row call = {.kind = ROW_CALL};
+    if (!rows[o->opcode].id) fill_row(o->opcode);
+    return o->kind != OP_LANEWISE || o->env ? &call : &rows[o->opcode];
+}
+
+u32 native_type_bytes(u8 type) {
+    switch (type) {
+    case PTX_PRED: return 1;
+    case PTX_U8:
+    case PTX_S8:
+    case PTX_U16:
+    case PTX_S16: return 2;
+    case PTX_U64:
+    case PTX_S64:
+    case PTX_F64: return 8;
+    default: return 4;
+    }
+}
