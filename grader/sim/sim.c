@@ -13,7 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sim_init_before_sandbox(void) { memory_init_before_sandbox(); }
+static bool is_sandboxed; /* then no compiler can run */
+
+void sim_init_before_sandbox(void) {
+    is_sandboxed = true;
+    memory_init_before_sandbox();
+}
 
 /* Returns true if the CPU has the minimum instruction set that lane functions are compiled for. */
 static bool is_cpu_supported(struct err *e) {
@@ -32,6 +37,8 @@ struct sim *sim_open(const struct sim_options *o, struct err *e) {
     if (!is_cpu_supported(e)) return NULL;
     struct sim *s = xcalloc(1, sizeof *s);
     s->options = *o;
+    /* The variable runs whole test suites on native code. */
+    s->options.native = (o->native || getenv("SIMGPU_NATIVE")) && !is_sandboxed;
     pthread_mutex_init(&s->output_lock, NULL);
     if (memory_open(&s->memory, o->memory_limit ? o->memory_limit : o->device->dram_bytes, e))
         return s;

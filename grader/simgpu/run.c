@@ -30,7 +30,7 @@ struct run_options {
     enum counter_format counters;
     const char *counters_file, *device, *report, *pictures, *listing;
     unsigned workers;
-    bool sanitize, adversarial_schedule, hardware_order, report_leaks, time, cold_caches,
+    bool native, sanitize, adversarial_schedule, hardware_order, report_leaks, time, cold_caches,
         ptx_counters;
     double timeout;
     uint64_t memory, budget;
@@ -71,6 +71,7 @@ static const char usage[] =
     "  --counters-file FILE    write the counters there (default: standard error)\n"
     "  --workers N             number of simulation threads (default: one per core)\n"
     "  --no-sanitize           don't check for races and uninitialized reads\n"
+    "  --native                compile kernels to native code with gcc before they run\n"
     "  --ptx-counters          count PTX instructions, before ptxas merges any (docs/counters.md)\n"
     "  --leaks                 report device memory that the program did not free\n"
     "  --schedule hostile      split warps after divergence wherever hardware may\n"
@@ -149,6 +150,7 @@ static int parse_options(struct run_options *o, int argc, char **argv, struct er
         if (!strcmp(argv[i], "--time")) o->time = true;
         else if (!strcmp(argv[i], "--cold-caches")) o->cold_caches = true;
         else if (!strcmp(argv[i], "--no-sanitize")) o->sanitize = false;
+        else if (!strcmp(argv[i], "--native")) o->native = true;
         else if (!strcmp(argv[i], "--ptx-counters")) o->ptx_counters = true;
         else if (!strcmp(argv[i], "--leaks")) o->report_leaks = true;
         else if (i + 1 == argc)
@@ -291,6 +293,7 @@ static struct server *open_device(void *user, int connection) {
         .workers = o->workers,
         .sanitize = o->sanitize,
         .ptx_counters = o->ptx_counters,
+        .native = o->native,
         .adversarial_schedule = o->adversarial_schedule,
         .hardware_order = o->hardware_order,
         .time_budget = o->timeout,

@@ -10,8 +10,8 @@ static bool is_register(ref r) {
     return r != REF_NONE && (ref_base(r) == BASE_FRAME || ref_base(r) == BASE_WARP);
 }
 
-/* Returns the index of the register's var, or -1 if it must end the chunk: the table is full, or the
- * register has been used with another size. */
+/* Returns the index of the register's var, or -1 if it must end the chunk: the table is full, or
+ * the register has been used with another size. */
 static int find_var(struct chunk *c, ref r, u32 bytes) {
     for (u32 i = 0; i < c->nvars; i++)
         if (c->vars[i].r == r) return c->vars[i].bytes == bytes ? (int)i : -1;
@@ -82,9 +82,11 @@ static bool read_sources(struct chunk *c, struct chunk_op *k) {
     struct chunk_operand guard;
     for (u32 i = 0; i < k->row->source_count; i++)
         if (!read_operand(c, o->src[i], native_type_bytes(d->src[i]), &k->src[i])) return false;
-    bool has_predicate =
-        k->row->kind == ROW_SELECT || (k->row->kind == ROW_COMPARE && o->aux != 0);
+    bool has_predicate = k->row->kind == ROW_SELECT || (k->row->kind == ROW_COMPARE && o->aux != 0);
     if (has_predicate && !read_operand(c, o->src[2], 1, &k->src[2])) return false;
+    if (k->row->kind == ROW_CARRY && k->row->takes_carry &&
+        !read_operand(c, o->src[3], 1, &k->src[3]))
+        return false;
     return !is_guarded(c, o) || read_operand(c, o->guard, 1, &guard);
 }
 
@@ -95,6 +97,8 @@ static bool add_regular(struct chunk *c, struct chunk_op *k) {
     if (!read_sources(c, k)) return false;
     classify(k, guarded);
     if (!write_register(c, o->dst, bytes, k->class, k->root, guarded)) return false;
+    if (k->row->kind == ROW_CARRY && k->row->gives_carry)
+        return write_register(c, o->src[3], 1, VALUE_VARYING, 0, guarded);
     return k->row->kind != ROW_COMPARE ||
            write_register(c, o->src[3], 1, VALUE_VARYING, 0, guarded);
 }
@@ -102,8 +106,9 @@ static bool add_regular(struct chunk *c, struct chunk_op *k) {
 static bool is_simple_load(const struct chunk *c, const struct op *o, const struct mem_desc *d) {
     u32 span = (u32)d->width * d->count;
     return d->verb == MEM_LOAD && !d->strong && !d->is_texture && !d->is_bulk && !d->is_poll &&
-           !d->is_cp_async && span <= 16 && d->count <= 4 && !(span & (span - 1)) &&
-           !is_guarded(c, o) && !(o->flags & (OPF_GRID_POLL | OPF_INTERBLOCK_SYNC)) &&
+           !d->is_cp_async && d->width <= 8 && d->reg_bytes <= 8 && span <= 16 && d->count <= 4 &&
+           !(span & (span - 1)) && !is_guarded(c, o) &&
+           !(o->flags & (OPF_GRID_POLL | OPF_INTERBLOCK_SYNC)) &&
            (d->space == SPACE_GLOBAL || d->space == SPACE_CONST || d->space == SPACE_SHARED);
 }
 
@@ -131,9 +136,9 @@ bool chunk_add(struct chunk *c, const struct op *o) {
     memcpy(vars, c->vars, c->nvars * sizeof *vars);
     struct chunk_op *k = &c->ops[c->nops];
     *k = (struct chunk_op){.o = o, .row = native_row(o)};
-    bool ok = o->opcode == ld                ? add_load(c, k)
-              : k->row->kind != ROW_CALL     ? add_regular(c, k)
-                                             : false;
+    bool ok = o->opcode == ld            ? add_load(c, k)
+              : k->row->kind != ROW_CALL ? add_regular(c, k)
+                                         : false;
     if (ok) return c->nops++, true;
     c->nvars = nvars;
     memcpy(c->vars, vars, c->nvars * sizeof *vars);

@@ -5,13 +5,14 @@
 
 /* ---- rows.c: the instruction table as the generator needs it ---- */
 
-enum row_kind { ROW_CALL, ROW_VALUE, ROW_COMPARE, ROW_TEST, ROW_LOGIC, ROW_SELECT };
+enum row_kind { ROW_CALL, ROW_VALUE, ROW_COMPARE, ROW_TEST, ROW_LOGIC, ROW_SELECT, ROW_CARRY };
 struct native_row {
-    u8 kind;        /* ROW_CALL: only the interpreter's lane function executes it */
-    u8 is_add;      /* adds: base and offsets of an address stay apart; 2: subtracts */
-    u8 is_move;     /* copies */
+    u8 kind;    /* ROW_CALL: only the interpreter's lane function executes it */
+    u8 is_add;  /* adds: base and offsets of an address stay apart; 2: subtracts */
+    u8 is_move; /* copies */
     u8 source_count;
-    const char *id; /* lane_<id> computes it */
+    u8 takes_carry, gives_carry; /* of ROW_CARRY */
+    const char *id;              /* lane_<id> computes it */
 };
 const struct native_row *native_row(const struct op *o);
 /* Returns the bytes of a register of that type; 1 = a predicate. */
@@ -28,12 +29,12 @@ enum value_class { VALUE_VARYING, VALUE_UNIFORM, VALUE_OFFSET };
 /* A register that the chunk uses. */
 struct chunk_var {
     ref r;
-    u8 bytes; /* 1: a predicate */
-    u8 class; /* of the current value */
+    u8 bytes;                                   /* 1: a predicate */
+    u8 class;                                   /* of the current value */
     bool is_read_first, is_written, is_defined; /* is_defined: written so far */
-    bool needs_scalar; /* its first value is needed by the checks */
-    int def;           /* op in the chunk that wrote the current value; -1 = none yet */
-    u32 root;          /* of an OFFSET value: index of the var */
+    bool needs_scalar;                          /* its first value is needed by the checks */
+    int def;  /* op in the chunk that wrote the current value; -1 = none yet */
+    u32 root; /* of an OFFSET value: index of the var */
 };
 
 /* An operand of an op in the chunk. */

@@ -2,16 +2,16 @@
  *
  * Theory of operation. generate.c writes C for the segments of a kernel (core.h), compile.c has the
  * host's C compiler make a shared object of it and loads that. The interpreter calls a segment's
- * function in place of its ops; control instructions, counting of segments, barriers and splits stay
- * with it.
+ * function in place of its ops; control instructions, counting of segments, barriers and splits
+ * stay with it.
  *
  * A segment is divided into *chunks* of regular instructions and loads. A chunk first computes what
  * its loads need and checks, without any effect, that they are as simple as they were before: the
- * access pattern is the last one, addresses lie in one allocation, bytes are initialized. If a check
- * fails, the interpreter runs the chunk. Otherwise the chunk counts its loads and runs one loop over
- * the 32 lanes, in which the compiler keeps registers of the warp in vector registers. All else
- * (stores, atomics, instructions with a lane function of their own) is a call of the interpreter's
- * function, in order. So reports come from the interpreter alone. */
+ * access pattern is the last one, addresses lie in one allocation, bytes are initialized. If a
+ * check fails, the interpreter runs the chunk. Otherwise the chunk counts its loads and runs one
+ * loop over the 32 lanes, in which the compiler keeps registers of the warp in vector registers.
+ * All else (stores, atomics, instructions with a lane function of their own) is a call of the
+ * interpreter's function, in order. So reports come from the interpreter alone. */
 #pragma once
 #include "grader/sim/code/code.h"
 

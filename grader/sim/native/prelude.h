@@ -8,6 +8,15 @@
 #define ISA native
 #include "grader/sim/insn/exec.h"
 #include "grader/sim/insn/exec_values.h"
+
+/* The same by arithmetic: from ?: and a comparison of the value, gcc makes control flow in a loop,
+ * and then no vector code. */
+INLINE f32 canonical_nan_by_mask(f32 v) {
+    u32 number = TRUTH_MASK(v == v);
+    return f32_of((bits_of(v) & number) | (0x7fffffffu & ~number));
+}
+#define canonical_nan_f32 canonical_nan_by_mask
+
 #include "grader/sim/insn/exec_half.h"
 #include "grader/sim/insn/exec_mufu.h"
 #include "grader/sim/native/native.h"
@@ -46,7 +55,7 @@ typedef u64 bits_f64;
 #define TO_f64(v)   bits64_of((f64)(v))
 #define IN(T, n)    T n = FROM_##T(n##_bits)
 
-/* ---- the rows ---- */
+/* ---- the rows; a lane's predicate is all ones or zero ---- */
 
 #define R1(id, name, mods, pipe, flops, D, A, expr) \
     INLINE bits_##D lane_##id(bits_##A a_bits) {    \
@@ -72,36 +81,45 @@ typedef u64 bits_f64;
         (void)env, (void)a, (void)b, (void)c;                                      \
         return TO_##D(expr);                                                       \
     }
-#define R4(id, name, mods, pipe, flops, D, A, B, C, E, expr)                                        \
-    INLINE bits_##D lane_##id(bits_##A a_bits, bits_##B b_bits, bits_##C c_bits, bits_##E e_bits) { \
-        const u32 env = 0;                                                                          \
-        IN(A, a);                                                                                   \
-        IN(B, b);                                                                                   \
-        IN(C, c);                                                                                   \
-        IN(E, e);                                                                                   \
-        (void)env, (void)a, (void)b, (void)c, (void)e;                                              \
-        return TO_##D(expr);                                                                        \
+#define R4(id, name, mods, pipe, flops, D, A, B, C, E, expr)                     \
+    INLINE bits_##D lane_##id(bits_##A a_bits, bits_##B b_bits, bits_##C c_bits, \
+                              bits_##E e_bits) {                                 \
+        const u32 env = 0;                                                       \
+        IN(A, a);                                                                \
+        IN(B, b);                                                                \
+        IN(C, c);                                                                \
+        IN(E, e);                                                                \
+        (void)env, (void)a, (void)b, (void)c, (void)e;                           \
+        return TO_##D(expr);                                                     \
     }
 #define RP(id, name, mods, pipe, A, B, expr)                 \
     INLINE u32 lane_##id(bits_##A a_bits, bits_##B b_bits) { \
         IN(A, a);                                            \
         IN(B, b);                                            \
-        return (expr) ? 1 : 0;                               \
+        return TRUTH_MASK(expr);                             \
     }
 #define RT(id, name, pipe, A, expr)         \
     INLINE u32 lane_##id(bits_##A a_bits) { \
         IN(A, a);                           \
-        return (expr) ? 1 : 0;              \
+        return TRUTH_MASK(expr);            \
     }
-/* A lane's predicates are the lowest bits. */
-#define RM(id, name, nsrc, expr)           \
-    INLINE u32 lane_##id(u32 a, u32 b) {   \
-        (void)b;                           \
-        return (expr)&1;                   \
+#define RM(id, name, nsrc, expr)         \
+    INLINE u32 lane_##id(u32 a, u32 b) { \
+        (void)b;                         \
+        return expr;                     \
     }
 #define RS(id, name, T)
 #define RP2(id, name, mods, pipe, compare)
-#define RC(id, name, pipe, takes, gives, T, W, bits, expr)
+/* Returns the sum with its carry out; `carry` is all ones or zero. */
+#define RC(id, name, pipe, takes, gives, T, W, bits, expr)                             \
+    INLINE W lane_##id(bits_##T a_bits, bits_##T b_bits, bits_##T c_bits, u32 carry) { \
+        const W k = carry & 1;                                                         \
+        IN(T, a);                                                                      \
+        IN(T, b);                                                                      \
+        IN(T, c);                                                                      \
+        (void)c;                                                                       \
+        return expr;                                                                   \
+    }
 #define RL(id, name, pipe, text)
 #define RX(id, name, kind, pipe, text)
 #define RD(id, name, text)
@@ -112,7 +130,24 @@ INLINE u32 lane_saturate(u32 bits) {
     return bits_of(v > 0.0f ? (v < 1.0f ? v : 1.0f) : 0.0f);
 }
 
+/* Choose by arithmetic: gcc makes control flow of some ?:, and then no vector code. */
+INLINE u16 choose16(u32 p, u16 a, u16 b) { return (u16)((a & p) | (b & ~p)); }
+INLINE u32 choose32(u32 p, u32 a, u32 b) { return (a & p) | (b & ~p); }
+INLINE u64 choose64(u32 p, u64 a, u64 b) {
+    u64 mask = (u64)(s64)(s32)p;
+    return (a & mask) | (b & ~mask);
+}
+/* A mask's bit of each lane. */
+#define BITS4(n) 1u << (n), 2u << (n), 4u << (n), 8u << (n)
+static const u32 lane_bit[32] __attribute__((aligned(64))) = {
+    BITS4(0), BITS4(4), BITS4(8), BITS4(12), BITS4(16), BITS4(20), BITS4(24), BITS4(28)};
+INLINE u32 predicate_of(u32 mask, u32 bit) { return TRUTH_MASK(mask & bit); }
+
 /* ---- guards ---- */
+
+/* gcc guesses that a check fails half of the time, and does not vectorize what follows many. */
+#define is_unlikely(condition) __builtin_expect_with_probability((condition), 0, 1.0)
+INLINE bool fails(bool is_ok) { return is_unlikely(!is_ok); }
 
 /* Return true if all active lanes of a register hold the first one's value. */
 INLINE bool is_uniform32(const u32 *r, u32 mask, u32 value) {
@@ -172,17 +207,17 @@ INLINE bool is_initialized(const unsigned char *w, const struct access_pattern *
  * is_recorded if it must be recorded for races. */
 INLINE const unsigned char *guard_global(const struct exec *x, struct access_pattern *m, u64 base,
                                          u32 span, bool is_const, bool *is_recorded) {
-    if (m->allocation < 0) return NULL;
+    if (is_unlikely(m->allocation < 0)) return NULL;
     const struct allocation *a = x->memory->allocations + m->allocation;
     u64 low = base + (u64)(s64)m->min_offset - SIM_BASE - a->start,
         bytes = (u64)((s64)m->max_offset - m->min_offset) + span;
-    if (low >= a->size || low + bytes > a->size || (((u32)base | m->offset_bits) & (span - 1)) ||
-        !(m->valid_alignments >> (base & 31) & 1))
-        return NULL;
+    bool fits = low < a->size && low + bytes <= a->size &&
+                !(((u32)base | m->offset_bits) & (span - 1)) &&
+                m->valid_alignments >> (base & 31) & 1;
+    if (is_unlikely(!fits || (is_const && x->tracks_global_races))) return NULL;
     if (x->sanitize && !a->is_initialized &&
-        !is_initialized(x->memory->init_shadow + (base - SIM_BASE), m, span))
+        is_unlikely(!is_initialized(x->memory->init_shadow + (base - SIM_BASE), m, span)))
         return NULL;
-    if (is_const && x->tracks_global_races) return NULL;
     *is_recorded = x->tracks_global_races && a->is_race_checked;
     return x->memory->bytes + (base - SIM_BASE);
 }
@@ -190,18 +225,18 @@ INLINE const unsigned char *guard_shared(const struct exec *x, struct access_pat
                                          u32 span, u32 array_begin, u32 array_end) {
     u64 low = base + (u64)(s64)m->min_offset,
         high = low + (u64)((s64)m->max_offset - m->min_offset) + span;
-    if (low >= x->shared_bytes || high > x->shared_bytes ||
-        (((u32)base | m->offset_bits) & (span - 1)) || !(m->valid_alignments & 1))
+    if (is_unlikely(low >= x->shared_bytes || high > x->shared_bytes ||
+                    (((u32)base | m->offset_bits) & (span - 1))))
         return NULL;
-    if (x->sanitize && ((array_end && (low < array_begin || high > array_end)) ||
-                        !is_initialized(x->shared_written + base, m, span)))
+    if (x->sanitize && is_unlikely((array_end && (low < array_begin || high > array_end)) ||
+                                   !is_initialized(x->shared_written + base, m, span)))
         return NULL;
     return x->shared + base;
 }
 
 /* Counts a load, as pattern_count does, and notes where it was. */
-INLINE void commit_load(u64 s[STAT_COUNT], struct access_pattern *m, u64 base, u32 phase,
-                        u32 mask, bool is_counted) {
+INLINE void commit_load(u64 s[STAT_COUNT], struct access_pattern *m, u64 base, u32 phase, u32 mask,
+                        bool is_counted) {
     u32 sectors = m->sectors_by_alignment[phase];
     m->base = base, m->last_mask = mask;
     if (!is_counted) return;
@@ -219,12 +254,12 @@ INLINE void commit_load(u64 s[STAT_COUNT], struct access_pattern *m, u64 base, u
 
 /* Return the values of an element of W bytes, lane by lane: in memory where the lanes lie side by
  * side, else gathered. */
-#define DEFINE_GATHER(T)                                                                    \
-    INLINE const T *gather_##T(const unsigned char *p, const struct access_pattern *m,      \
-                               bool is_row, T *buffer) {                                    \
-        if (is_row && m->shape == PATTERN_UNIT_STRIDE) return (const T *)p;                 \
-        FOR_LANES buffer[l] = *(const T *)(p + m->lane_offset[l]);                          \
-        return buffer;                                                                      \
+#define DEFINE_GATHER(T)                                                               \
+    INLINE const T *gather_##T(const unsigned char *p, const struct access_pattern *m, \
+                               bool is_row, T *buffer) {                               \
+        if (is_row && m->shape == PATTERN_UNIT_STRIDE) return (const T *)p;            \
+        FOR_LANES buffer[l] = *(const T *)(p + m->lane_offset[l]);                     \
+        return buffer;                                                                 \
     }
 DEFINE_GATHER(u8)
 DEFINE_GATHER(u16)
@@ -234,14 +269,14 @@ DEFINE_GATHER(u64)
 /* Record an access for races, by the functions that follow the lane functions in their table. */
 INLINE void record_global(struct exec *x, const struct op *o, u32 stat, struct access_pattern *m,
                           u64 base, u32 span, enum race_access_kind access, u32 opcode_count) {
-    __typeof__(race_global_access_native) *record =
-        (__typeof__(record))(void (*)(void))x->worker->launch->op_fns[opcode_count + LANE_RACE_GLOBAL];
+    __typeof__(race_global_access_native) *record = (__typeof__(record))(void (*)(
+        void))x->worker->launch->op_fns[opcode_count + LANE_RACE_GLOBAL];
     record(x, o, stat, m, base, span, access);
 }
 INLINE void record_shared(struct exec *x, const struct op *o, struct access_pattern *m, u64 base,
                           u32 mask, u32 span, enum race_access_kind access, u32 opcode_count) {
-    __typeof__(race_shared_access_native) *record =
-        (__typeof__(record))(void (*)(void))x->worker->launch->op_fns[opcode_count + LANE_RACE_SHARED];
+    __typeof__(race_shared_access_native) *record = (__typeof__(record))(void (*)(
+        void))x->worker->launch->op_fns[opcode_count + LANE_RACE_SHARED];
     record(x, o, m, base, m->lane_offset, mask, span, access);
 }
 
@@ -251,7 +286,8 @@ INLINE void record_shared(struct exec *x, const struct op *o, struct access_patt
 enum { FAILURE_WEIGHT = 8, MAX_FAILURES = 4000 };
 typedef bool chunk_fn(struct exec *x, const struct op *ops, u32 mask);
 INLINE bool run_chunk(struct exec *x, const struct op *ops, chunk_fn *chunk, int *failures) {
-    bool done = x->fast_mask == ~0u ? chunk(x, ops, ~0u) : chunk(x, ops, x->fast_mask);
+    bool done =
+        __builtin_expect(x->fast_mask == ~0u, 1) ? chunk(x, ops, ~0u) : chunk(x, ops, x->fast_mask);
     int n = __atomic_load_n(failures, __ATOMIC_RELAXED);
     if (!done) __atomic_store_n(failures, n + FAILURE_WEIGHT, __ATOMIC_RELAXED);
     else if (__builtin_expect(n > 0, 0)) __atomic_store_n(failures, n - 1, __ATOMIC_RELAXED);

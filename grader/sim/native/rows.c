@@ -6,20 +6,24 @@
 static const struct {
     u8 kind, source_count;
     const char *id;
+    u8 takes_carry, gives_carry;
 } table[] = {
-#define R1(id, ...)             {ROW_VALUE, 1, #id},
-#define R2(id, ...)             {ROW_VALUE, 2, #id},
-#define R3(id, ...)             {ROW_VALUE, 3, #id},
-#define R4(id, ...)             {ROW_VALUE, 4, #id},
-#define RP(id, ...)             {ROW_COMPARE, 2, #id},
-#define RT(id, ...)             {ROW_TEST, 1, #id},
-#define RM(id, name, nsrc, ...) {ROW_LOGIC, nsrc, #id},
-#define RS(id, ...)             {ROW_SELECT, 2, #id},
-#define RP2(id, ...)            {ROW_CALL, 0, #id},
-#define RC(id, ...)             {ROW_CALL, 0, #id},
-#define RL(id, ...)             {ROW_CALL, 0, #id},
-#define RX(id, ...)             {ROW_CALL, 0, #id},
-#define RD(id, ...)             {ROW_CALL, 0, #id},
+#define CALL                    {ROW_CALL, 0, "", 0, 0},
+#define R1(id, ...)             {ROW_VALUE, 1, #id, 0, 0},
+#define R2(id, ...)             {ROW_VALUE, 2, #id, 0, 0},
+#define R3(id, ...)             {ROW_VALUE, 3, #id, 0, 0},
+#define R4(id, ...)             {ROW_VALUE, 4, #id, 0, 0},
+#define RP(id, ...)             {ROW_COMPARE, 2, #id, 0, 0},
+#define RT(id, ...)             {ROW_TEST, 1, #id, 0, 0},
+#define RM(id, name, nsrc, ...) {ROW_LOGIC, nsrc, #id, 0, 0},
+#define RS(id, ...)             {ROW_SELECT, 2, #id, 0, 0},
+/* Sums of 64 bits and a carry would take vectors of 128-bit integers. */
+#define RC(id, name, pipe, takes, gives, T, W, bits, expr) \
+    {bits == 32 ? ROW_CARRY : ROW_CALL, 3, #id, takes, gives},
+#define RP2(id, ...) CALL
+#define RL(id, ...)  CALL
+#define RX(id, ...)  CALL
+#define RD(id, ...)  CALL
 #include "grader/sim/insn/opcodes.def"
 };
 
@@ -49,6 +53,8 @@ static void fill_row(u32 i) {
     rows[i] = (struct native_row){.kind = is_scalar(id) ? ROW_CALL : table[i].kind,
                                   .source_count = table[i].source_count,
                                   .id = id,
+                                  .takes_carry = table[i].takes_carry,
+                                  .gives_carry = table[i].gives_carry,
                                   .is_move = !strncmp(id, "mov_", 4)};
     if (!strncmp(id, "add_", 4) && is_word_or_double(id + 4)) rows[i].is_add = 1;
     if (!strncmp(id, "sub_", 4) && is_word_or_double(id + 4)) rows[i].is_add = 2;

@@ -12,6 +12,9 @@ static const char *type_of_bytes(u32 bytes) {
     return bytes == 2 ? "u16" : bytes == 8 ? "u64" : "u32";
 }
 
+/* A predicate takes 32 bits in the loop over lanes. */
+static u32 bits_of_var(const struct chunk_var *v) { return v->bytes == 1 ? 32 : 8u * v->bytes; }
+
 static bool is_load(const struct chunk_op *k) { return k->row->kind == ROW_CALL; }
 static const struct mem_desc *load_desc(const struct chunk *c, const struct chunk_op *k) {
     return &c->m->mems[k->o->aux];
@@ -60,7 +63,8 @@ static void write_scalar(const struct chunk *c, struct buf *out, const struct ch
 static void write_lane(const struct chunk *c, struct buf *out, const struct chunk_op *k, u32 i,
                        u32 bytes) {
     ref r = k->o->src[i];
-    if (k->src[i].var >= 0) buf_printf(out, "v%d", k->src[i].var);
+    if (r == REF_NONE) buf_puts(out, "0");
+    else if (k->src[i].var >= 0) buf_printf(out, "v%d", k->src[i].var);
     else if (ref_base(r) == BASE_BLOCK) buf_printf(out, "k%d_%u", (int)(k - c->ops), i);
     else if (is_same_in_lanes(c, r, bytes)) write_fixed(c, out, r, bytes);
     else
@@ -74,15 +78,18 @@ static int var_of(const struct chunk *c, ref r) {
     return -1;
 }
 
-/* A predicate's lane, 0 or 1, with the lanes of `flip` inverted. */
+/* A predicate's lane, all ones or 0, with the lanes of `flip` inverted. */
 static void write_predicate(const struct chunk *c, struct buf *out, ref r, u32 flip) {
     int v = var_of(c, r);
     if (v >= 0) buf_printf(out, "(v%d", v);
     else if (ref_base(r) == BASE_CONST)
-        buf_printf(out, "(((u32)0x%llxu >> l & 1)", (unsigned long long)constant_lane(c, r, 4, 0));
-    else buf_printf(out, "((*(const u32 *)(x->base[%u] + %u) >> l & 1)", ref_base(r), ref_offset(r));
-    if (flip == ~0u) buf_puts(out, " ^ 1)");
-    else if (flip) buf_printf(out, " ^ (0x%xu >> l & 1))", flip);
+        buf_printf(out, "(predicate_of((u32)0x%llxu, lane_bit[l])",
+                   (unsigned long long)constant_lane(c, r, 4, 0));
+    else
+        buf_printf(out, "(predicate_of(*(const u32 *)(x->base[%u] + %u), lane_bit[l])", ref_base(r),
+                   ref_offset(r));
+    if (flip == ~0u) buf_puts(out, " ^ ~0u)");
+    else if (flip) buf_printf(out, " ^ predicate_of(0x%xu, lane_bit[l]))", flip);
     else buf_puts(out, ")");
 }
 
@@ -112,8 +119,8 @@ static void write_first_values(const struct chunk *c, struct buf *out) {
         bool may_vary = ref_base(v->r) == BASE_WARP || c->varying[ref_offset(v->r) / 4];
         buf_printf(out, "    const %s u%u = L%u[first];\n", type_of_bytes(v->bytes), i, i);
         if (!may_vary)
-            buf_printf(out, "    if (!is_uniform%u(L%u, mask, u%u)) return 0;\n", v->bytes * 8,
-                       i, i);
+            buf_printf(out, "    if (fails(is_uniform%u(L%u, mask, u%u))) return 0;\n",
+                       v->bytes * 8, i, i);
     }
 }
 
@@ -143,11 +150,11 @@ static void write_pattern_check(const struct chunk *c, struct buf *out, u32 j) {
     const struct chunk_op *k = &c->ops[j];
     u32 first = first_with_root(c, j), root = k->root;
     if (k->class == VALUE_UNIFORM)
-        buf_printf(out, "    if (!is_uniform_pattern(m%u, mask)) return 0;\n", j);
+        buf_printf(out, "    if (fails(is_uniform_pattern(m%u, mask))) return 0;\n", j);
     else if (first == j)
-        buf_printf(out, "    if (!has_pattern%u(L%u, mask, L%u[first], m%u)) return 0;\n",
+        buf_printf(out, "    if (fails(has_pattern%u(L%u, mask, L%u[first], m%u))) return 0;\n",
                    c->vars[root].bytes * 8, root, root, j);
-    else buf_printf(out, "    if (!is_same_pattern(m%u, m%u)) return 0;\n", j, first);
+    else buf_printf(out, "    if (fails(is_same_pattern(m%u, m%u))) return 0;\n", j, first);
 }
 
 static void write_load_check(const struct chunk *c, struct buf *out, u32 j) {
@@ -162,15 +169,14 @@ static void write_load_check(const struct chunk *c, struct buf *out, u32 j) {
     buf_printf(out, "    struct access_pattern *m%u = &x->pattern_cache[%u];\n", j, d->stat);
     write_pattern_check(c, out, j);
     if (is_shared)
-        buf_printf(out,
-                   "    const unsigned char *p%u = guard_shared(x, m%u, a%u, %u, %uu, %uu);\n", j, j,
-                   j, load_span(d), d->array_begin, d->array_end);
+        buf_printf(out, "    const unsigned char *p%u = guard_shared(x, m%u, a%u, %u, %uu, %uu);\n",
+                   j, j, j, load_span(d), d->array_begin, d->array_end);
     else
         buf_printf(out,
                    "    _Bool c%u;\n"
                    "    const unsigned char *p%u = guard_global(x, m%u, a%u, %u, %d, &c%u);\n",
                    j, j, j, j, load_span(d), d->space == SPACE_CONST, j);
-    buf_printf(out, "    if (!p%u) return 0;\n", j);
+    buf_printf(out, "    if (fails(p%u)) return 0;\n", j);
 }
 
 /* The value of an element in its register: the type in memory, extended. */
@@ -238,9 +244,8 @@ static void write_commit(const struct chunk *c, struct buf *out) {
                        "%u);\n",
                        c->first + j, j, j, load_span(d), access, insn_opcode_count);
         else
-            buf_printf(out,
-                       "    if (c%u) record_global(x, ops + %u, %u, m%u, a%u, %u, %s, %u);\n", j,
-                       c->first + j, d->stat, j, j, load_span(d), access, insn_opcode_count);
+            buf_printf(out, "    if (c%u) record_global(x, ops + %u, %u, m%u, a%u, %u, %s, %u);\n",
+                       j, c->first + j, d->stat, j, j, load_span(d), access, insn_opcode_count);
         if (c->ops[j].class != VALUE_UNIFORM) write_gather(c, out, j);
     }
 }
@@ -252,7 +257,7 @@ static void write_fixed_operands(const struct chunk *c, struct buf *out) {
         for (u32 i = 0; i < c->ops[j].row->source_count; i++) {
             const struct op *o = c->ops[j].o;
             u32 bytes = native_type_bytes(insn_opcodes[o->opcode].src[i]);
-            if (ref_base(o->src[i]) != BASE_BLOCK || bytes == 1) continue;
+            if (o->src[i] == REF_NONE || ref_base(o->src[i]) != BASE_BLOCK || bytes == 1) continue;
             buf_printf(out, "    const %s k%u_%u = ", type_of_bytes(bytes), j, i);
             write_fixed(c, out, o->src[i], bytes);
             buf_puts(out, ";\n");
@@ -260,14 +265,16 @@ static void write_fixed_operands(const struct chunk *c, struct buf *out) {
 }
 
 static void begin_assignment(const struct chunk *c, struct buf *out, const struct op *o, ref dst) {
-    buf_printf(out, "        v%d = ", var_of(c, dst));
+    int i = var_of(c, dst);
+    buf_printf(out, "        v%d = ", i);
     if (is_always_on(c, o)) return;
+    buf_printf(out, "choose%u(", bits_of_var(&c->vars[i]));
     write_predicate(c, out, o->guard, o->guard_xor);
-    buf_puts(out, " ? ");
+    buf_puts(out, ", ");
 }
 static void end_assignment(const struct chunk *c, struct buf *out, const struct op *o, ref dst) {
     if (is_always_on(c, o)) buf_puts(out, ";\n");
-    else buf_printf(out, " : v%d;\n", var_of(c, dst));
+    else buf_printf(out, ", v%d);\n", var_of(c, dst));
 }
 
 /* Declares <name><j>: the comparison, combined with a predicate if the op has one, or the old value
@@ -277,15 +284,16 @@ static void write_combined(const struct chunk *c, struct buf *out, const struct 
     if (dst == REF_NONE) return;
     buf_printf(out, "        const u32 %s%u = ", name, j);
     if (!is_always_on(c, o)) {
+        buf_puts(out, "choose32(");
         write_predicate(c, out, o->guard, o->guard_xor);
-        buf_puts(out, " ? ");
+        buf_puts(out, ", ");
     }
-    buf_printf(out, "(t%u%s)", j, name[0] == 'q' ? " ^ 1" : "");
+    buf_printf(out, "(t%u%s)", j, name[0] == 'q' ? " ^ ~0u" : "");
     if (o->aux) {
         buf_puts(out, o->aux == 1 ? " & " : o->aux == 2 ? " | " : " ^ ");
         write_predicate(c, out, o->src[2], (u32)o->imm);
     }
-    if (!is_always_on(c, o)) buf_printf(out, " : v%d", var_of(c, dst));
+    if (!is_always_on(c, o)) buf_printf(out, ", v%d)", var_of(c, dst));
     buf_puts(out, ";\n");
 }
 
@@ -314,16 +322,39 @@ static void write_logic(const struct chunk *c, struct buf *out, const struct chu
 
 static void write_select(const struct chunk *c, struct buf *out, const struct chunk_op *k) {
     u32 bytes = native_type_bytes(insn_opcodes[k->o->opcode].dst);
+    buf_printf(out, "choose%u(", bytes * 8);
     write_predicate(c, out, k->o->src[2], (u32)k->o->imm);
-    buf_puts(out, " ? ");
+    buf_puts(out, ", ");
     write_lane(c, out, k, 0, bytes);
-    buf_puts(out, " : ");
+    buf_puts(out, ", ");
     write_lane(c, out, k, 1, bytes);
+    buf_puts(out, ")");
+}
+
+/* The sum's low half and its carry. */
+static void write_carry(const struct chunk *c, struct buf *out, const struct chunk_op *k, u32 j) {
+    const struct op *o = k->o;
+    buf_printf(out, "        const u64 t%u = lane_%s(", j, k->row->id);
+    for (u32 i = 0; i < k->row->source_count; i++) {
+        write_lane(c, out, k, i, 4);
+        buf_puts(out, ", ");
+    }
+    if (k->row->takes_carry) write_predicate(c, out, o->src[3], 0);
+    else buf_puts(out, "0");
+    buf_puts(out, ");\n");
+    begin_assignment(c, out, o, o->dst);
+    buf_printf(out, "(u32)t%u", j);
+    end_assignment(c, out, o, o->dst);
+    if (!k->row->gives_carry) return;
+    begin_assignment(c, out, o, o->src[3]);
+    buf_printf(out, "0 - ((u32)(t%u >> 32) & 1)", j);
+    end_assignment(c, out, o, o->src[3]);
 }
 
 static void write_regular(const struct chunk *c, struct buf *out, const struct chunk_op *k, u32 j) {
     const struct op *o = k->o;
     if (k->row->kind == ROW_COMPARE) return write_compare(c, out, k, j);
+    if (k->row->kind == ROW_CARRY) return write_carry(c, out, k, j);
     begin_assignment(c, out, o, o->dst);
     buf_puts(out, "(");
     if (k->row->kind == ROW_LOGIC) write_logic(c, out, k);
@@ -346,12 +377,14 @@ static void write_loaded(const struct chunk *c, struct buf *out, const struct ch
 }
 
 static void write_loop_begin(const struct chunk *c, struct buf *out) {
-    buf_puts(out, "    _Pragma(\"GCC ivdep\") for (int l = 0; l < 32; l++) {\n");
+    buf_puts(out, "    _Pragma(\"GCC ivdep\") for (int l = 0; l < 32; l++) {\n"
+                  "        const u32 active = mask == ~0u ? ~0u : predicate_of(mask, "
+                  "lane_bit[l]);\n");
     for (u32 i = 0; i < c->nvars; i++) {
         const struct chunk_var *v = &c->vars[i];
         buf_printf(out, "        %s v%u", type_of_bytes(v->bytes), i);
         if (!v->is_read_first) buf_puts(out, ";\n");
-        else if (v->bytes == 1) buf_printf(out, " = w%u >> l & 1;\n", i);
+        else if (v->bytes == 1) buf_printf(out, " = predicate_of(w%u, lane_bit[l]);\n", i);
         else buf_printf(out, " = L%u[l];\n", i);
     }
 }
@@ -359,8 +392,10 @@ static void write_loop_begin(const struct chunk *c, struct buf *out) {
 static void write_loop_end(const struct chunk *c, struct buf *out) {
     for (u32 i = 0; i < c->nvars; i++) {
         if (!c->vars[i].is_written) continue;
-        if (c->vars[i].bytes == 1) buf_printf(out, "        n_%u |= v%u << l;\n", i, i);
-        else buf_printf(out, "        L%u[l] = (mask >> l & 1) ? v%u : L%u[l];\n", i, i, i);
+        if (c->vars[i].bytes == 1) buf_printf(out, "        n_%u |= v%u & lane_bit[l];\n", i, i);
+        else
+            buf_printf(out, "        L%u[l] = choose%u(active, v%u, L%u[l]);\n", i,
+                       bits_of_var(&c->vars[i]), i, i);
     }
     buf_puts(out, "    }\n");
     for (u32 i = 0; i < c->nvars; i++)

@@ -196,7 +196,7 @@ struct bench_device {
 static void open_device(struct bench_device *d, const struct bench *b, const char *folder) {
     struct err e = {0};
     char path[4200];
-    struct sim_options o = {.device = device_find("h200"), .sanitize = true, .native = getenv("BENCH_NATIVE") != NULL};
+    struct sim_options o = {.device = device_find("h200"), .sanitize = true};
     snprintf(path, sizeof path, "%s/%s.ptx", folder, b->file);
     d->ptx = (struct buf){0};
     if (!file_read(path, 1 << 24, &d->ptx, &e) || !(d->sim = sim_open(&o, &e)) ||
