@@ -126,15 +126,14 @@ static double modelled_seconds(const struct gpu_report_job *j, const struct buil
 static json_t *time_row(const struct gpu_report_job *j, const struct build *b,
                         const struct measurement *m, const char *compiled_by) {
     struct launch_stats t = {0};
-    char bound[192] = "";
+    struct launch_stats_account account;
     modelled_seconds(j, b, &t);
-    if (launch_stats_longest_kernel(&t))
-        launch_stats_format_bound(launch_stats_longest_kernel(&t), bound, sizeof bound);
+    launch_stats_account(&t, &account);
     json_t *row = json_pack("{s:f,s:f,s:[f,f],s:i,s:i,s:f,s:[f,f],s:s,s:s}", "measured_us",
                             m->second * 1e6, "vs_solution", m->ratio, "ci95", m->low, m->high,
                             "pairs", (int)m->pairs, "dropped", (int)m->dropped, "modelled_us",
                             t.seconds * 1e6, "modelled_interval_us", t.low * 1e6, t.high * 1e6,
-                            "bound_by", bound, "compiled_by", compiled_by);
+                            "bound_by", account.text, "compiled_by", compiled_by);
     launch_stats_free(&t);
     return row;
 }

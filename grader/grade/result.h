@@ -46,17 +46,25 @@ struct technique_result {
     unsigned line;
 };
 
+/* The account of a modelled time: seconds by time_component_name(), and what limits it. */
+struct time_account_result {
+    double seconds; /* 0: no account */
+    double components[TIME_MAX_COMPONENTS];
+    struct time_limiter limits[TIME_LIMIT_COUNT];
+};
+
 struct speed_result {
     bool valid;
     const char *kind;                            /* "modelled" or "measured" */
     double student_us, solution_us, baseline_us; /* 0 = unknown */
     double vs_solution, vs_baseline, roofline_fraction;
-    double low_us, high_us;    /* the model's interval of the student's time */
-    double ci_low, ci_high;    /* measured: the 95 % interval of vs_solution; 0 = none */
-    const char *bound_by;      /* the bottleneck, in words */
-    const char *size;          /* of the timed problem: "512 x 256 x 512" */
-    double bytes, flops;       /* that the problem needs at this size; 0 = unknown */
-    double bus_rate;           /* bytes/s of the host bus, if the bytes cross it; else 0 */
+    double low_us, high_us;             /* the model's interval of the student's time */
+    double ci_low, ci_high;             /* measured: the 95 % interval of vs_solution; 0 = none */
+    const char *bound_by;               /* the bottleneck, in words */
+    struct time_account_result account; /* of bound_by: the longest kernel's, or the timeline's */
+    const char *size;                   /* of the timed problem: "512 x 256 x 512" */
+    double bytes, flops;                /* that the problem needs at this size; 0 = unknown */
+    double bus_rate;                    /* bytes/s of the host bus, if the bytes cross it; else 0 */
     double tensor_flops;       /* the part of `flops` for tensor cores (grade_tensor_flops) */
     double solution_speedup;   /* the model solution's speed over the baseline's; 0 = unknown */
     bool is_timed_size;        /* modelled at the timed size, else at that of the technique case */
@@ -81,8 +89,8 @@ struct line_result {
 struct kernel_time {
     const char *name, *occupancy_limiter, *bound_by; /* what limits the blocks per SM, the time */
     unsigned launches, grid[3], block[3], registers, spill_bytes, shared_bytes;
-    double occupancy, us;                  /* 0 to 1; of all launches together */
-    double breakdown[TIME_MAX_COMPONENTS]; /* seconds by time_component_name() */
+    double occupancy, us; /* 0 to 1; of all launches together */
+    struct time_account_result account;
 };
 
 /* The costliest access of a line in the technique case, with the addresses of its 32 lanes. */

@@ -37,12 +37,20 @@ void result_fill_lines(struct result *r, const struct launch_stats *t) {
         r->accesses[r->naccesses++] = access_of(&r->arena, &t->accesses[i]);
 }
 
+static struct time_account_result account_of(const struct launch_stats_account *t) {
+    struct time_account_result r = {.seconds = t->seconds};
+    memcpy(r.components, t->components, sizeof r.components);
+    memcpy(r.limits, t->limits, sizeof r.limits);
+    return r;
+}
+
 static struct kernel_time kernel_of(struct arena *a, const struct launch_stats_kernel *t) {
-    char bound[192];
-    launch_stats_format_bound(t, bound, sizeof bound);
+    struct launch_stats_account account;
+    launch_stats_kernel_account(t, &account);
     struct kernel_time k = {.name = copy_clean(a, t->name),
                             .occupancy_limiter = copy_clean(a, t->occupancy_limit),
-                            .bound_by = copy_clean(a, bound),
+                            .bound_by = copy_clean(a, account.text),
+                            .account = account_of(&account),
                             .launches = t->launches,
                             .registers = t->registers,
                             .spill_bytes = t->spill_bytes,
@@ -51,7 +59,6 @@ static struct kernel_time kernel_of(struct arena *a, const struct launch_stats_k
                             .us = t->seconds * 1e6};
     memcpy(k.grid, t->grid, sizeof k.grid);
     memcpy(k.block, t->block, sizeof k.block);
-    memcpy(k.breakdown, t->components, sizeof k.breakdown);
     return k;
 }
 
@@ -67,10 +74,32 @@ static void fill_stalls(struct result *r, const struct launch_stats *t) {
     }
 }
 
+/* Sets what limits the time: the longest kernel's limits over all its launches; if data cross the
+ * bus, the engines'. */
+static void fill_limits(struct result *r, const struct launch_stats *t) {
+    const struct launch_stats_kernel *k = launch_stats_longest_kernel(t);
+    struct launch_stats_account account;
+    struct buf text = {0};
+    if (!launch_stats_account(t, &account)) return;
+    bool is_engine = account.limits[0].component <= TIME_COMPONENT_IDLE &&
+                     account.limits[0].component != TIME_COMPONENT_LAUNCH;
+    buf_puts(&text, account.text);
+    if (!is_engine && t->nkernels > 1 && t->seconds > 0)
+        buf_printf(&text, " in %s, which takes %.0f %% of the time", k->name,
+                   100 * k->seconds / t->seconds);
+    else if (!is_engine && k->launches > 1)
+        buf_printf(&text, " in the %u launches together", k->launches);
+    text_demangle(&text);
+    r->speed.bound_by = arena_strndup(&r->arena, buf_str(&text), text.size);
+    r->speed.account = account_of(&account);
+    buf_free(&text);
+}
+
 void result_fill_times(struct result *r, const struct launch_stats *t) {
     r->kernel_times = arena_array(&r->arena, struct kernel_time, t->nkernels);
     r->nkernel_times = 0;
     for (unsigned i = 0; i < t->nkernels; i++)
         r->kernel_times[r->nkernel_times++] = kernel_of(&r->arena, &t->kernels[i]);
     fill_stalls(r, t);
+    fill_limits(r, t);
 }

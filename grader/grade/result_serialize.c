@@ -74,7 +74,7 @@ static void visit_speed(struct serializer *p, struct speed_result *s) {
         NUMBER(p, s->low_us), NUMBER(p, s->high_us), NUMBER(p, s->ci_low), NUMBER(p, s->ci_high),
         NUMBER(p, s->solution_speedup), NUMBER(p, s->output_fully_checked),
         NUMBER(p, s->is_timed_size), NUMBER(p, s->bytes), NUMBER(p, s->flops),
-        NUMBER(p, s->tensor_flops), NUMBER(p, s->bus_rate);
+        NUMBER(p, s->tensor_flops), NUMBER(p, s->bus_rate), NUMBER(p, s->account);
 }
 
 static void visit_kernel(struct serializer *p, struct kernel_result *k) {
@@ -99,7 +99,7 @@ static void visit_time(struct serializer *p, struct kernel_time *k) {
         visit_string(p, &k->bound_by);
     NUMBER(p, k->launches), NUMBER(p, k->grid), NUMBER(p, k->block), NUMBER(p, k->registers),
         NUMBER(p, k->spill_bytes);
-    NUMBER(p, k->shared_bytes), NUMBER(p, k->occupancy), NUMBER(p, k->us), NUMBER(p, k->breakdown);
+    NUMBER(p, k->shared_bytes), NUMBER(p, k->occupancy), NUMBER(p, k->us), NUMBER(p, k->account);
 }
 
 static void visit_result(struct serializer *p, struct result *r) {

@@ -180,54 +180,6 @@ static double roofline_seconds(const struct grading_ctx *g, const struct ex_case
     return transfer_seconds > compute_seconds ? transfer_seconds : compute_seconds;
 }
 
-struct engine_time {
-    const char *name;
-    double seconds;
-};
-
-static int compare_seconds(const void *x, const void *y) {
-    double a = ((const struct engine_time *)x)->seconds,
-           b = ((const struct engine_time *)y)->seconds;
-    return (a < b) - (a > b);
-}
-
-/* Writes each engine's share of the time, largest first. */
-static void write_engine_shares(const struct launch_stats *stats, struct buf *out) {
-    struct engine_time b[] = {{"copies to the device", stats->bus_in_seconds},
-                              {"copies to the host", stats->bus_out_seconds},
-                              {"kernels", stats->kernel_seconds}};
-    qsort(b, 3, sizeof *b, compare_seconds);
-    for (unsigned i = 0; i < 3; i++)
-        buf_printf(out, "%s%s, %.0f %%",
-                   i == 0   ? ""
-                   : i == 1 ? " (next: "
-                            : "; ",
-                   b[i].name, 100 * b[i].seconds / stats->seconds);
-    buf_puts(out, ")");
-}
-
-/* Returns the bottleneck of the longest kernel, over all its launches; if data cross the bus, the
- * shares of the engines. */
-static const char *describe_bottleneck(struct arena *a, const struct launch_stats *stats) {
-    const struct launch_stats_kernel *k = launch_stats_longest_kernel(stats);
-    char bound[192];
-    struct buf text = {0};
-    if (stats->scheduled && stats->bus_in_seconds + stats->bus_out_seconds > 0) {
-        write_engine_shares(stats, &text);
-        const char *copy = arena_strndup(a, buf_str(&text), text.size);
-        return buf_free(&text), copy;
-    }
-    if (k) launch_stats_format_bound(k, bound, sizeof bound), buf_puts(&text, bound);
-    if (k && stats->nkernels > 1 && stats->seconds > 0)
-        buf_printf(&text, " in %s, which takes %.0f %% of the time", k->name,
-                   100 * k->seconds / stats->seconds);
-    else if (k && k->launches > 1) buf_printf(&text, " in the %u launches together", k->launches);
-    text_demangle(&text);
-    const char *copy = arena_strndup(a, buf_str(&text), text.size);
-    buf_free(&text);
-    return copy;
-}
-
 /* `missing_machine_code`: times should come from machine code, but a launch had none. */
 static const char *timing_note(bool timed, bool missing_machine_code) {
     static const char *const notes[2][2] = {
@@ -281,7 +233,7 @@ static void fill_speed(struct grading_ctx *g, const struct launch_stats *stats,
     if (s->valid && !book_has_solutions() &&
         strcmp(baseline_data_nvcc_version(), grade_nvcc_version()) != 0)
         note_other_nvcc(g);
-    s->bound_by = describe_bottleneck(&g->r->arena, stats);
+    s->bound_by = "";
     s->size = arena_strndup(&g->r->arena, buf_str(&size), size.size);
     buf_free(&size);
     if (s->valid) result_fill_times(g->r, stats);

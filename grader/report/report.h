@@ -88,6 +88,15 @@ struct json_t *report_profile_json(const struct result *r);
 void report_speed(const struct result *r, const struct gpu_device *d,
                   const struct report_style *style, struct buf *out);
 
+/* Returns the line's share of all waits for what limits the time, 0 to 1 (report_account.c). */
+double report_limit_share(const struct result *r, const struct line_result *l);
+/* Appends the lines with most of these waits: "waits for L2 bandwidth: 98 % at line 6". */
+void report_limit_lines(const struct result *r, struct buf *out);
+/* Returns a list of `name`, `percent` of the time and `behind_percent`, the points to the first. */
+struct json_t *report_limits_json(const struct time_account_result *a);
+/* Returns the microseconds of each part of the time, by name; they add up to it. */
+struct json_t *report_account_json(const struct time_account_result *a);
+
 /* Appends why points and time disagree, in a sentence or two; nothing if they agree. */
 void report_explain_score(const struct result *r, struct buf *out);
 

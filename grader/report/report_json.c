@@ -68,6 +68,8 @@ static json_t *kernels_json(const struct result *r) {
         json_object_set_new(o, "launches", json_integer(k->launches));
         json_object_set_new(o, "modelled_us", json_real(k->us));
         json_object_set_new(o, "bound_by", json_text(k->bound_by));
+        json_object_set_new(o, "limits", report_limits_json(&k->account));
+        json_object_set_new(o, "account_us", report_account_json(&k->account));
         json_object_set_new(o, "occupancy", json_real(k->occupancy));
         json_object_set_new(o, "occupancy_limit", json_text(k->occupancy_limiter));
         json_object_set_new(o, "registers", json_integer(k->registers));
@@ -105,6 +107,8 @@ static json_t *speed_json(const struct result *r) {
     json_object_set_new(o, "ci95",
                         s->ci_low > 0 ? json_pack("[f,f]", s->ci_low, s->ci_high) : json_null());
     json_object_set_new(o, "of_roofline", json_real(s->roofline_fraction));
+    json_object_set_new(o, "bound_by", json_text(s->bound_by));
+    json_object_set_new(o, "limits", report_limits_json(&s->account));
     return o;
 }
 

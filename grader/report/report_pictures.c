@@ -55,7 +55,7 @@ static const char *css_class_of(const char *name) {
 static struct page_bar bar_of(const struct shown_version *s) {
     struct page_bar b = {.name = label_of(s->name), .total = s->us};
     for (unsigned i = 0; s->result && i < s->result->nkernel_times; i++)
-        b.parts[0] += s->result->kernel_times[i].breakdown[TIME_COMPONENT_LAUNCH];
+        b.parts[0] += s->result->kernel_times[i].account.components[TIME_COMPONENT_LAUNCH];
     for (unsigned i = 0; s->result && i < s->result->nlines; i++)
         for (unsigned k = 0; k < SIM_STALL_COUNT; k++)
             b.parts[k + 1] += s->result->lines[i].stall_seconds[k];
@@ -98,13 +98,15 @@ static void write_roofline(const struct result *r, const struct gpu_device *d,
         dots[i] = (struct page_dot){label_of(s[i].name), css_class_of(s[i].name), s[i].us};
     buf_puts(out, "<figure>");
     page_roofline(p->bytes, p->flops, d->dram_rate, result_peak_flops(p, d), dots, n, out);
-    buf_puts(out, p->tensor_flops > 0 ? "<figcaption>The device's roofline: memory bandwidth, then "
-                                        "tensor cores (FP32 units for operations outside matrix "
-                                        "products). No version can be above the "
-                                        "line.</figcaption></figure>\n"
-                                      : "<figcaption>The device's roofline: memory bandwidth, then "
-                                        "FP32 units. No version can be above the "
-                                        "line.</figcaption></figure>\n");
+    buf_puts(out, "<figcaption>The device's roofline: memory bandwidth, then ");
+    buf_puts(out, p->tensor_flops > 0
+                      ? "tensor cores (FP32 units for operations outside matrix products)"
+                      : "FP32 units");
+    buf_puts(out, ". No version can be above the line.");
+    if (p->bound_by[0])
+        buf_puts(out, " Yours is bound by "), html_escape_text(p->bound_by, out),
+            buf_puts(out, ".");
+    buf_puts(out, "</figcaption></figure>\n");
     free(dots);
 }
 
@@ -141,7 +143,7 @@ static void write_resources(const struct kernel_time *k, struct buf *out) {
     double seconds = k->us * 1e-6;
     buf_puts(out, "<figure><table>\n");
     for (unsigned i = 0; time_component_name(i) && seconds > 0; i++) {
-        double part = k->breakdown[i] / seconds;
+        double part = k->account.components[i] / seconds;
         if (part < 0.01 || time_component_is_stall(i)) continue;
         buf_puts(out, "<tr><td>"), html_escape_text(time_component_name(i), out);
         buf_printf(out,

@@ -350,10 +350,12 @@ static void write_achieved(const struct speed_result *p, const struct gpu_device
 }
 
 /* Writes the bottleneck, the distance from the roofline and the interval of a modelled time. */
-static void write_bounds(const struct speed_result *p, const struct gpu_device *d,
+static void write_bounds(const struct result *r, const struct gpu_device *d,
                          const struct report_style *s, struct buf *out) {
+    const struct speed_result *p = &r->speed;
     struct buf text = {0};
     if (p->bound_by[0]) buf_printf(&text, "bound by: %s\n", p->bound_by);
+    report_limit_lines(r, &text);
     write_achieved(p, d, &text);
     if (!strcmp(p->kind, "modelled")) {
         buf_puts(&text, "likely between ");
@@ -406,7 +408,7 @@ void report_speed(const struct result *r, const struct gpu_device *d, const stru
         buf_printf(&bound, "bound by: %s", p->bound_by), report_wrap(buf_str(&bound), 13, s, out);
     buf_free(&bound);
     if (s->brief) return;
-    write_bounds(p, d, s, out);
+    write_bounds(r, d, s, out);
     write_kernel_times(r, s, out);
     if (p->note[0]) report_wrap(p->note, 13, s, out);
 }

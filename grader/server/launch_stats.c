@@ -92,16 +92,34 @@ const struct launch_stats_kernel *launch_stats_longest_kernel(const struct launc
     return k;
 }
 
-void launch_stats_format_bound(const struct launch_stats_kernel *k, char *out, size_t size) {
-    struct time_estimate e = {0};
-    double max_component = 0;
-    *out = 0;
+/* Returns the seconds of components whose sum is not known: at least those of the longest one. */
+static double at_least_longest(double seconds, const double components[TIME_MAX_COMPONENTS]) {
     for (unsigned i = 0; i < TIME_MAX_COMPONENTS; i++)
-        max_component = k->components[i] > max_component ? k->components[i] : max_component;
-    if (!(max_component > 0)) return; /* from counters alone */
-    time_rank_limiters(k->components, k->seconds > max_component ? k->seconds : max_component,
-                       e.bound_by, e.share);
-    time_format_bound(&e, out, size);
+        if (components[i] > seconds) seconds = components[i];
+    return seconds;
+}
+
+void launch_stats_kernel_account(const struct launch_stats_kernel *k,
+                                 struct launch_stats_account *out) {
+    memset(out, 0, sizeof *out);
+    memcpy(out->components, k->components, sizeof out->components);
+    out->seconds = at_least_longest(k->seconds, k->components);
+    time_rank_limits(out->components, out->seconds, out->limits);
+    time_format_limits(out->limits, out->text, sizeof out->text);
+}
+
+bool launch_stats_account(const struct launch_stats *t, struct launch_stats_account *out) {
+    const struct launch_stats_kernel *longest = launch_stats_longest_kernel(t);
+    memset(out, 0, sizeof *out);
+    if (!t->scheduled || !(t->bus_in_seconds + t->bus_out_seconds > 0))
+        return longest && (launch_stats_kernel_account(longest, out), true);
+    out->components[TIME_COMPONENT_COPIES_IN] = t->bus_in_seconds;
+    out->components[TIME_COMPONENT_COPIES_OUT] = t->bus_out_seconds;
+    out->components[TIME_COMPONENT_KERNELS] = t->kernel_seconds;
+    out->seconds = t->seconds;
+    time_rank_limits(out->components, out->seconds, out->limits);
+    time_format_limits(out->limits, out->text, sizeof out->text);
+    return true;
 }
 
 /* ---- accesses ---- */

@@ -78,8 +78,19 @@ struct launch_stats {
 
 /* The kernel whose launches take longest; NULL where there is none. */
 const struct launch_stats_kernel *launch_stats_longest_kernel(const struct launch_stats *t);
-/* "DRAM bandwidth, 87 % (next: …)". */
-void launch_stats_format_bound(const struct launch_stats_kernel *k, char *out, size_t size);
+
+/* The account of a time, which every report reads: its components, what limits it, the same in
+ * words ("DRAM bandwidth, 87 % (next: …)"). */
+struct launch_stats_account {
+    double seconds, components[TIME_MAX_COMPONENTS];
+    struct time_limiter limits[TIME_LIMIT_COUNT];
+    char text[192];
+};
+void launch_stats_kernel_account(const struct launch_stats_kernel *k,
+                                 struct launch_stats_account *out);
+/* Sets the account of the longest kernel, over all its launches; if data cross the bus, that of the
+ * timeline's engines. Returns false if no kernel ran. */
+bool launch_stats_account(const struct launch_stats *t, struct launch_stats_account *out);
 
 void launch_stats_add_launch(struct launch_stats *t, const struct gpu_device *d,
                              const struct server_launch *l);

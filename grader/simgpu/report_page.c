@@ -56,8 +56,8 @@ static void put_kernel_table(const struct launch_stats *t, struct buf *out) {
              "class=\"n\">registers</th><th class=\"n\">shared bytes</th><th>bound by</th></tr>\n");
     for (unsigned i = 0; i < t->nkernels; i++) {
         const struct launch_stats_kernel *k = &t->kernels[i];
-        char bound[192];
-        launch_stats_format_bound(k, bound, sizeof bound);
+        struct launch_stats_account account;
+        launch_stats_kernel_account(k, &account);
         buf_puts(out, "<tr><td>"), put_kernel_name(k->name, out);
         buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n\">", k->launches);
         page_time(k->seconds * 1e6, out);
@@ -65,7 +65,7 @@ static void put_kernel_table(const struct launch_stats *t, struct buf *out) {
         html_escape_text(k->occupancy_limit, out);
         buf_printf(out, "</td><td class=\"n\">%u</td><td class=\"n\">%u</td><td class=\"w\">",
                    k->registers, k->shared_bytes);
-        html_escape_text(bound, out);
+        html_escape_text(account.text, out);
         buf_puts(out, "</td></tr>\n");
     }
     buf_puts(out, "</table></div>\n");

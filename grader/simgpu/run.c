@@ -178,7 +178,7 @@ static void add_time(struct run *r, const struct server_launch *l) {
     struct buf line = {0};
     char bound[192];
     if (!(t->seconds > 0)) return;
-    time_format_bound(t, bound, sizeof bound);
+    time_format_limits(t->limits, bound, sizeof bound);
     buf_printf(&line, "simgpu: %s: %.2f us modelled (%.2f to %.2f), bound by: %s%s%s", l->kernel,
                t->seconds * 1e6, t->low * 1e6, t->high * 1e6, bound,
                *t->uncertainty_note ? "; " : "", t->uncertainty_note);

@@ -178,9 +178,9 @@ struct buffer_traffic *time_traffic_buffer(const struct traffic *t, u64 address)
 /* ---- caches ---- */
 
 struct cache_line {
-    u64 tag; /* line number + 1; 0 = empty */
-    double ready;
-    u8 sectors;
+    u64 tag;            /* line number + 1; 0 = empty */
+    double ready;       /* when its last sector arrives */
+    u8 sectors, reason; /* reason: enum sim_stall_reason of a reader before that */
 };
 struct cache {
     struct cache_line *lines;
@@ -213,6 +213,8 @@ enum resource {
 #undef X
         RESOURCE_COUNT
 };
+/* The component of a resource is this + the resource. */
+enum { TIME_FIRST_RESOURCE = TIME_COMPONENT_IDLE + 1 };
 
 struct replay_input {
     const struct gpu_device *device;

@@ -122,6 +122,15 @@ static double dram_fill_sectors(const struct sm_model *m, u32 missing, u32 touch
            (1 + m->in->traffic->eviction_ratio);
 }
 
+/* Returns the stall reason of data that L2 started to serve at `start`: the level at which a load
+ * that reached L2 at `t` spent most of its time. Where L2's queue takes longer than DRAM, L2 is
+ * what the reader waits for, whichever level had the data. */
+static u8 load_reason(double t, double start, double ready, bool from_dram) {
+    return from_dram && ready - start >= start - t ? SIM_STALL_LONG_SCOREBOARD_DRAM
+                                                   : SIM_STALL_LONG_SCOREBOARD_L2;
+}
+
+/* Returns when the line's data arrives, and in `reason` the level that a reader waits for. */
 static double load_line(struct sm_model *m, struct sm_block *b, u64 word, double t, bool cached,
                         u8 *reason) {
     u64 line = block_line(m, word, b->trace_reuse);
@@ -134,8 +143,7 @@ static double load_line(struct sm_model *m, struct sm_block *b, u64 word, double
     m->l1_hits += __builtin_popcount(sectors & ~missing);
     if (!missing) {
         dram_cost_factor(m, word, 0, first, 0);
-        if (l->ready > t + m->lat_l1 && *reason < SIM_STALL_LONG_SCOREBOARD_L2)
-            *reason = SIM_STALL_LONG_SCOREBOARD_L2;
+        *reason = l->ready > t + m->lat_l1 ? l->reason : SIM_STALL_LONG_SCOREBOARD_L1;
         return max2(l->ready, t + m->lat_l1);
     }
     u32 n = (u32)__builtin_popcount(missing);
@@ -147,11 +155,11 @@ static double load_line(struct sm_model *m, struct sm_block *b, u64 word, double
         ready =
             dram_ready_at(m, start, cost_factor * dram_fill_sectors(m, missing, touched_before));
     else m->l2_hits += n;
-    if (*reason < (from_dram ? SIM_STALL_LONG_SCOREBOARD_DRAM : SIM_STALL_LONG_SCOREBOARD_L2))
-        *reason = from_dram ? SIM_STALL_LONG_SCOREBOARD_DRAM : SIM_STALL_LONG_SCOREBOARD_L2;
+    *reason = load_reason(t, start, ready, from_dram);
     fill_l2(m, line, missing);
     if (cached && !l) l = time_cache_insert(&m->l1_cache, line);
-    if (l) l->sectors |= (u8)missing, l->ready = max2(l->ready, ready);
+    if (l && ready > l->ready) l->ready = ready, l->reason = *reason;
+    if (l) l->sectors |= (u8)missing;
     return ready;
 }
 
@@ -259,10 +267,16 @@ static double access_global(struct sm_model *m, struct sm_warp *w, const u64 *p,
     struct sm_block *b = &m->blocks[w->block_slot];
     if (trace_verb(h) == MEM_STORE) begin_store(w, trace_entries(h));
     for (u32 k = 1; k <= trace_entries(h); k++) {
-        if (trace_verb(h) == MEM_LOAD)
-            ready = max2(ready, load_line(m, b, p[k], at, cached, reason));
-        else store_line(m, b, w, p[k], at);
+        u8 line_reason = SIM_STALL_LONG_SCOREBOARD_L1;
+        if (trace_verb(h) == MEM_STORE) {
+            store_line(m, b, w, p[k], at);
+            continue;
+        }
+        double line_ready = load_line(m, b, p[k], at, cached, &line_reason);
+        if (line_ready >= ready)
+            ready = line_ready, *reason = line_reason; /* the last one decides */
     }
+    if (at - t > ready - at) *reason = SIM_STALL_LONG_SCOREBOARD_L1; /* it queued for L1 */
     return ready;
 }
 

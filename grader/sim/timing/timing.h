@@ -5,19 +5,42 @@
 #include "grader/sim/sim.h"
 
 /* The components of a launch's time, in seconds: how long each resource of an SM is busy; the stall
- * reasons, each with its part of the time; the launch overhead. They overlap. */
-enum { TIME_COMPONENT_LAUNCH, TIME_MAX_COMPONENTS = 24 };
+ * reasons, each with its part of the time; the launch overhead. They overlap. A timeline's
+ * components are its engines instead; `idle` is the time in which none of them works. */
+enum {
+    TIME_COMPONENT_LAUNCH,
+    TIME_COMPONENT_COPIES_IN,
+    TIME_COMPONENT_COPIES_OUT,
+    TIME_COMPONENT_KERNELS,
+    TIME_COMPONENT_IDLE,
+    TIME_MAX_COMPONENTS = 32
+};
 const char *time_component_name(unsigned i); /* NULL if there is no such component */
 bool time_component_is_stall(unsigned i);    /* else it is a resource or the launch overhead */
+
+/* A component that limits a time, and its share of it, 0..1; 1: nothing else limits. */
+struct time_limiter {
+    unsigned component;
+    double share;
+};
+enum { TIME_LIMIT_COUNT = 3 };
 /* Ranks what limits the time, the largest share first, from components of so many seconds. */
-void time_rank_limiters(const double components[TIME_MAX_COMPONENTS], double seconds,
-                        const char *bound_by[3], double share[3]);
+void time_rank_limits(const double components[TIME_MAX_COMPONENTS], double seconds,
+                      struct time_limiter out[TIME_LIMIT_COUNT]);
+/* Divides the time into parts that add up to it: the launch overhead; the seconds of the busiest
+ * resource, which hide all other work; the rest, in which warps wait, by stall reason. */
+void time_account(const double components[TIME_MAX_COMPONENTS], double seconds,
+                  double parts[TIME_MAX_COMPONENTS]);
+/* Returns a mask of the stall reasons (1 << SIM_STALL_...) that show at lines which wait for the
+ * component; 0 = none does. */
+unsigned time_limit_stalls(unsigned component);
+/* Writes "DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; issue slots, 20 %)". */
+void time_format_limits(const struct time_limiter limits[TIME_LIMIT_COUNT], char *out, size_t size);
 
 struct time_estimate {
-    double seconds;          /* modelled */
-    double low, high;        /* the interval in which the true time is likely to lie */
-    const char *bound_by[3]; /* the components that limit the time, the largest share first */
-    double share[3];         /* the share of each, 0..1; 1: nothing else limits */
+    double seconds;   /* modelled */
+    double low, high; /* the interval in which the true time is likely to lie */
+    struct time_limiter limits[TIME_LIMIT_COUNT]; /* the largest share first */
     double components[TIME_MAX_COMPONENTS];
     double dram_bytes;               /* moved, modelled; 0 = not known */
     double l1_hit_rate, l2_hit_rate; /* by sector, 0..1 */
@@ -78,9 +101,6 @@ struct time_cost {
     double seconds, trace_seconds;
 };
 struct time_cost time_get_cost(void);
-
-/* Writes "DRAM bandwidth, 87 % (next: L2 bandwidth, 40 %; issue slots, 20 %)". */
-void time_format_bound(const struct time_estimate *t, char *out, size_t size);
 
 /* Estimates the time from a launch's counters alone, without latencies and caches. It is rough; for
  * launches of which nothing was sampled. */

@@ -232,13 +232,14 @@ static void run_row(const struct validation_options *o, const struct row *r, str
     printf(
         "| %s | %s | %.1f (%.1f–%.1f) | %s | %.2f | %.2f | %+.0f %% | %s, %.0f %%; %s, %.0f %% |\n",
         r->label, published_text, us, t[0].low * 1e6, t[0].high * 1e6, error_text, published_ratio,
-        ratio, 100 * (ratio / published_ratio - 1), t[0].bound_by[0], 100 * t[0].share[0],
-        t[0].bound_by[1], 100 * t[0].share[1]);
+        ratio, 100 * (ratio / published_ratio - 1), time_component_name(t[0].limits[0].component),
+        100 * t[0].limits[0].share, time_component_name(t[0].limits[1].component),
+        100 * t[0].limits[1].share);
     if (o->verbose)
         printf("<!-- third: %s %.0f %%; L1 hits %.2f, L2 hits %.2f, DRAM %.0f MB; %.2f s%s%s -->\n",
-               t[0].bound_by[2], 100 * t[0].share[2], t[0].l1_hit_rate, t[0].l2_hit_rate,
-               t[0].dram_bytes * 1e-6, elapsed, *t[0].uncertainty_note ? "; " : "",
-               t[0].uncertainty_note);
+               time_component_name(t[0].limits[2].component), 100 * t[0].limits[2].share,
+               t[0].l1_hit_rate, t[0].l2_hit_rate, t[0].dram_bytes * 1e-6, elapsed,
+               *t[0].uncertainty_note ? "; " : "", t[0].uncertainty_note);
     fflush(stdout);
     for (unsigned i = 0; i < n; i++) log_times[i][index] = log(t[i].seconds * 1e6);
 }

@@ -110,20 +110,32 @@ END_TEST
 /* Parts of 10 us: DRAM busy for 6 of them, the issue slots for 3, 1 us of launch; waits share what
  * no resource explains. */
 START_TEST(limiting_resources_are_ranked_by_their_share) {
-    double parts[TIME_MAX_COMPONENTS] = {0}, share[3];
-    const char *names[3];
+    double parts[TIME_MAX_COMPONENTS] = {0}, account[TIME_MAX_COMPONENTS], sum = 0;
+    struct time_limiter limits[TIME_LIMIT_COUNT];
     for (unsigned i = 0; time_component_name(i); i++) {
         if (!strcmp(time_component_name(i), "DRAM bandwidth")) parts[i] = 6e-6;
         if (!strcmp(time_component_name(i), "issue slots")) parts[i] = 3e-6;
         if (!strcmp(time_component_name(i), "latency of L2")) parts[i] = 4e-6;
     }
     parts[TIME_COMPONENT_LAUNCH] = 1e-6;
-    time_rank_limiters(parts, 10e-6, names, share);
-    ck_assert_str_eq(names[0], "DRAM bandwidth");
-    ck_assert_double_eq_tol(share[0], 0.6, 1e-12);
-    ck_assert_double_eq_tol(share[1], 0.3,
-                            1e-12); /* issue, and latency: 9 - 6 us of the device's */
-    ck_assert_double_eq_tol(share[2], 0.3, 1e-12);
+    time_rank_limits(parts, 10e-6, limits);
+    ck_assert_str_eq(time_component_name(limits[0].component), "DRAM bandwidth");
+    ck_assert_double_eq_tol(limits[0].share, 0.6, 1e-12);
+    /* Issue, and latency: 9 - 6 us of the device's. */
+    ck_assert_double_eq_tol(limits[1].share, 0.3, 1e-12);
+    ck_assert_double_eq_tol(limits[2].share, 0.3, 1e-12);
+    /* The account: 1 us of launch, 6 of DRAM, which hide the 3 of issue, and 3 of latency. */
+    time_account(parts, 10e-6, account);
+    for (unsigned i = 0; time_component_name(i); i++) {
+        const char *name = time_component_name(i);
+        double want = !strcmp(name, "launch overhead")  ? 1e-6
+                      : !strcmp(name, "DRAM bandwidth") ? 6e-6
+                      : !strcmp(name, "latency of L2")  ? 3e-6
+                                                        : 0;
+        ck_assert_double_eq_tol(account[i], want, 1e-12);
+        sum += account[i];
+    }
+    ck_assert_double_eq_tol(sum, 10e-6, 1e-12);
 }
 END_TEST
 

@@ -240,13 +240,14 @@ START_TEST(json_reports_have_the_documented_keys) {
              "log ");
     keys(json_array_get(json_object_get(ex, "points_lost"), 0), "points group reason why ");
     keys(json_array_get(json_object_get(ex, "kernels"), 0),
-         "name launches modelled_us bound_by occupancy occupancy_limit registers shared_bytes ");
+         "name launches modelled_us bound_by limits account_us occupancy occupancy_limit "
+         "registers shared_bytes ");
     keys(json_array_get(json_object_get(ex, "cases"), 0),
          "group name number drawn verdict message ");
     keys(json_array_get(json_object_get(ex, "technique"), 0),
          "name metric value limit file line passed kind baseline naive progress way ");
     keys(json_object_get(ex, "speed"), "kind student_us interval_us solution_us baseline_us "
-                                       "vs_solution vs_baseline ci95 of_roofline ");
+                                       "vs_solution vs_baseline ci95 of_roofline bound_by limits ");
     json_decref(o);
     result_free(&r);
 }

@@ -54,5 +54,6 @@ double spec_cycles(const struct kernel_spec *s);
 #define ck_about(got, want, tolerance)                                                      \
     ck_assert_msg((got) > (want) * (1 - (tolerance)) && (got) < (want) * (1 + (tolerance)), \
                   #got " is %g, expected about %g", (double)(got), (double)(want))
-#define ck_bound(t, name) \
-    ck_assert_msg(!strcmp((t).bound_by[0], name), "bound by %s, expected %s", (t).bound_by[0], name)
+#define ck_bound(t, name)                                                      \
+    ck_assert_msg(!strcmp(time_component_name((t).limits[0].component), name), \
+                  "bound by %s, expected %s", time_component_name((t).limits[0].component), name)
