@@ -252,6 +252,44 @@ START_TEST(a_stalled_machine_is_not_a_time_limit_fault) {
 }
 END_TEST
 
+/* Wrong whenever the first element is odd, which a state left by a first call can't change: with
+ * about a quarter of all seeds, the first call's inputs are even and the second call's are odd. */
+START_TEST(other_inputs_are_not_taken_for_a_second_call) {
+    static const char source[] =
+        KERNEL("if (i < n) out[i] = in[i] + 1 + (in[0] & 1);") ENTRY(LAUNCH);
+    static const char *const seeds[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    struct case_plan plan = {.rounds = 2, .timeout_seconds = 60, .max_instructions = 1000000};
+    struct ptxas registers = {0};
+    struct build b;
+    struct err e = {0};
+    unsigned other_inputs = 0;
+    ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
+    ck_assert_msg(
+        build_run(&(struct build_source){"plus_one.cu", source, strlen(source), false}, &b, &e) &&
+            b.ok,
+        "%s", e.text);
+    ptxas_finish(ptxas_start(&b, 90), &registers);
+    for (unsigned i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        struct session_options o = {.device = device_find("h200"),
+                                    .seed = seeds[i],
+                                    .workers = 1,
+                                    .ptxas_result = &registers};
+        struct case_run run;
+        struct session *s = session_open(&plus_one, &b, &o, &e);
+        ck_assert_msg(s != NULL, "%s", e.text);
+        session_case(s, &cases[1], &plan, &run);
+        const char *text = buf_str(&run.message);
+        ck_assert_msg(!strstr(text, "The first call was correct"), "%s", text);
+        other_inputs += strstr(text, "One set of random inputs gave a correct result") != NULL;
+        session_case_free(&run);
+        session_close(s);
+    }
+    ck_assert_uint_ge(other_inputs, 1);
+    ptxas_free(&registers);
+    build_free(&b);
+}
+END_TEST
+
 /* The order that docs/instructor-guide.md states, weakest first; each pair both ways round. */
 START_TEST(the_worse_verdict_wins) {
     static const enum verdict order[] = {V_AC,  V_PART, V_UNSTABLE, V_FLAG, V_WA,  V_RTE,
@@ -396,6 +434,7 @@ UNIT_SUITE(grader_verdicts) {
     TCase *t = tcase_create("verdicts");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, every_verdict_can_be_reached);
+    tcase_add_test(t, other_inputs_are_not_taken_for_a_second_call);
     tcase_add_loop_test(t, a_stalled_machine_is_not_a_time_limit_fault, 0, 2);
     tcase_add_test(t, the_worse_verdict_wins);
     tcase_add_test(t, internal_errors_and_flags_have_no_score);
