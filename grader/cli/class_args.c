@@ -83,17 +83,12 @@ bool cli_class_intake(const struct options *o, struct store *s, const struct exe
 
 static void show_progress(void *user, const struct class_progress *p) {
     (void)user;
-    char line[128];
-    int n = snprintf(line, sizeof line, "%u/%u", p->graded, p->total);
-    if (p->internal_error_count)
-        n += snprintf(line + n, sizeof line - (size_t)n, " · %u IE", p->internal_error_count);
-    double seconds_left =
-        p->graded ? p->seconds / p->graded * (p->total > p->graded ? p->total - p->graded : 0) : 0;
-    if (seconds_left >= 90)
-        snprintf(line + n, sizeof line - (size_t)n, " · %.0f min left", seconds_left / 60 + 0.5);
-    else if (seconds_left > 0)
-        snprintf(line + n, sizeof line - (size_t)n, " · %.0f s left", seconds_left + 0.5);
-    status_print(line);
+    struct buf line = {0};
+    struct status_count count = {"submissions", p->graded, p->total, 0};
+    status_put_count(&count, p->seconds, &line);
+    if (p->internal_error_count) buf_printf(&line, " (%u IE)", p->internal_error_count);
+    status_print(buf_str(&line));
+    buf_free(&line);
 }
 
 static void warn_unverified_compiler(void) {

@@ -1,6 +1,5 @@
 /* cmd_run.c — grader run: grades exercises on one or more devices and writes the report. Without a
  * name it grades the files that were edited, and lists the others as not started (overview.h). */
-#include "common/clock.h"
 #include "common/file.h"
 #include "common/paths.h"
 #include "grader/book/problem.h"
@@ -18,29 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* How many of several exercises are graded, for the status line. */
-struct grading_progress {
-    unsigned graded_count, total_count;
-    double start_seconds;
-};
-
-/* Shows the exercise that begins, and how long the rest takes at the pace so far. */
-static void show_grading_progress(const struct grading_progress *g, const char *name) {
-    char label[80], rest[32] = "";
-    double elapsed = clock_seconds() - g->start_seconds;
-    if (g->graded_count)
-        snprintf(rest, sizeof rest, ", about %.0f s left",
-                 elapsed * (g->total_count - g->graded_count) / g->graded_count);
-    snprintf(label, sizeof label, "%u of %u exercises%s", g->graded_count, g->total_count, rest);
-    status_show(label, name);
-}
-
-static void on_item_progress(void *user, const char *path) {
-    struct grading_progress *g = user;
-    g->graded_count++;
-    show_grading_progress(g, path_basename(path));
-}
 
 static bool grade_one(const struct options *o, const struct gpu_device *d,
                       const struct exercise *ex, struct result *r, struct err *e) {
@@ -119,9 +95,10 @@ static bool grade_all(const struct options *o, const struct gpu_device *d,
         snprintf(paths[i], sizeof *paths, "%s", cli_student_file(o, list[i]));
         items[i] = (struct grade_item){.ex = list[i], .name = paths[i], .path = paths[i]};
     }
-    struct grading_progress progress = {0, n, clock_seconds()};
-    go.progress = on_item_progress, go.user = &progress, go.reuse = options_reuse(o);
-    if (n) show_grading_progress(&progress, list[0]->name);
+    struct status_count count;
+    status_count_begin(&count, "exercises", n);
+    go.progress = status_count_next, go.user = &count, go.reuse = options_reuse(o);
+    if (n) status_count_show(&count, list[0]->name);
     /* On a real GPU one at a time, because a second job would disturb the timing. */
     bool ok = class_grade_many(items, n, gpu_options_of(d) ? 1 : o->jobs, &go, results, e);
     free(items), free(paths);

@@ -30,6 +30,7 @@ struct sweep {
     char name[128], state_path[PATH_MAX];
     const char *devices[MAX_DEVICES];
     unsigned jobs;
+    struct status_count count;
 };
 
 /* Computes a hash of everything that rows depend on: the source, the grader, the devices. */
@@ -111,6 +112,8 @@ static bool item_done(void *user, unsigned slot, bool ok, const char *data, size
     snprintf(reason, sizeof reason, "%.*s", ok ? (int)strcspn(failure_reason(&r), "\n") : 0,
              ok ? failure_reason(&r) : "");
     print_row(s, row, reason);
+    s->count.done++;
+    status_count_show(&s->count, "");
     row->done = ok && r.verdict != V_IE; /* the next run repeats an internal error */
     if (ok) result_free(&r);
     return !row->done || tune_state_append(s->state_path, s->slot_rows[slot], row, e);
@@ -203,7 +206,10 @@ int cmd_tune(const struct options *o) {
                o->ndevices > 1 ? " on each device" : "", done_count ? "; continuing:" : "");
     for (unsigned i = 0; ok && i < s.n; i++)
         if (s.rows[i].done) print_row(&s, &s.rows[i], "");
+    status_count_begin(&s.count, "runs", s.n - done_count);
+    if (ok && s.count.total) status_count_show(&s.count, "");
     ok = ok && parallel_run(s.jobs, &(struct parallel_ops){next_item, run_item, item_done, &s}, &e);
+    status_clear();
     ok = ok && write_results(&s, &e);
     return close_sweep(&s, ok, &e);
 }

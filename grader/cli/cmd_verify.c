@@ -83,10 +83,11 @@ static bool grade_subjects(struct verification *c, struct err *e) {
             .name = c->subjects[i].name,
             .source = &c->subjects[i].source,
             .trusted = c->subjects[i].role<SOLUTION, .skip_timing = c->subjects[i].role> MUTANT};
-    char label[32];
-    snprintf(label, sizeof label, "%u files", c->n);
+    struct status_count count;
+    status_count_begin(&count, "files", c->n);
     go.ignore_baseline_data = !c->o->quick;
-    go.progress = status_show, go.user = label;
+    go.progress = status_count_next, go.user = &count;
+    if (c->n) status_count_show(&count, c->items[0].name);
     bool ok = class_grade_many(c->items, c->n, c->o->jobs, &go, results, e);
     for (unsigned i = 0; ok && i < c->n; i++) c->subjects[i].result = results[i];
     free(results);

@@ -2,6 +2,7 @@
 #pragma once
 #include "grader/book/book.h"
 #include "grader/cli/options.h"
+#include "grader/cli/status.h"
 #include "grader/report/report.h"
 
 /* What a command needs: a working sandbox; a workspace, unless --file is given; the source tree;
@@ -39,14 +40,6 @@ const struct exercise **cli_select_exercises(const struct options *o, struct err
 /* Returns the exercise that the only operand names; NULL with an error otherwise. */
 const struct exercise *cli_select_exercise(const struct options *o, struct err *e);
 struct report_style cli_style_for(int fd);
-/* Shows "USER: STEP" as a status line, which later output overwrites. Where standard error is no
- * terminal, it prints a line every 20 seconds instead. `user` is a string, such as an exercise. */
-void status_show(void *user, const char *step);
-/* Shows `text` as the status line. */
-void status_print(const char *text);
-void status_clear(void);
-/* Appends `text`, cut to `columns` columns. */
-void status_truncate(const char *text, unsigned columns, struct buf *out);
 /* Writes `text` to the file of --output, atomically; else to o->captured_output if there is one;
  * else to standard output. */
 bool cli_write_output(const struct options *o, const struct buf *text, struct err *e);
