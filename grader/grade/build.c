@@ -10,6 +10,7 @@
 #include "grader/book/book.h"
 #include "grader/grade/cache.h"
 #include "grader/grade/compiler_jail.h"
+#include "grader/grade/host_header.h"
 #include "grader/grade/nvcc_phases.h"
 
 #include <limits.h>
@@ -39,9 +40,11 @@ static const char *const flags[] = {PROCESSOR_NVCC_FLAGS "-shared",
                                     "-keep"};
 enum { NFLAGS = sizeof flags / sizeof *flags };
 static unsigned extra_target_cc; /* compute capability of the GPU in this machine; 0 = none */
-static bool compiler_ignored, disassembly_enabled;
+static bool compiler_ignored, host_header_ignored, disassembly_enabled;
 
 void build_ignore_compiler(bool ignore) { compiler_ignored = ignore; }
+
+void build_use_host_header(bool on) { host_header_ignored = !on; }
 
 void build_enable_disassembly(bool on) { disassembly_enabled = on; }
 
@@ -124,26 +127,32 @@ static void hash_tool(struct hash *h, const char *folder, const char *name) {
     hash_update(h, id, sizeof id);
 }
 
+/* Hashes options and targets; with `with_tools` the compiler, too. */
+static void hash_compiler(struct hash *h, const struct compiler_jail *t,
+                          const struct build_targets *to, bool with_tools) {
+    static const char *const tools[] = {"bin/nvcc", "nvvm/bin/cicc", "bin/cudafe++", "bin/ptxas",
+                                        "bin/fatbinary"};
+    for (unsigned i = 0; i < NFLAGS; i++) hash_update_string(h, flags[i]);
+    hash_update_string(h, to->ptx);
+    if (to->extra[0]) hash_update_string(h, to->extra);
+    if (!with_tools) return;
+    for (unsigned i = 0; i < sizeof tools / sizeof *tools; i++) hash_tool(h, t->cuda, tools[i]);
+    hash_tool(h, "/usr/bin", "g++"), hash_tool(h, "/usr/bin", "ld");
+    /* What a file may include depends on the sandbox. */
+    enum jail_tier tier = jail_current_tier();
+    hash_update(h, &tier, sizeof tier);
+}
+
 /* Hashes everything that the object depends on; with `with_tools` the compiler, too. */
 static bool make_key(const struct compiler_jail *t, const struct build_source *s, bool with_tools,
                      char key[HASH_HEX_SIZE], struct err *e) {
-    static const char *const tools[] = {"bin/nvcc", "nvvm/bin/cicc", "bin/cudafe++", "bin/ptxas",
-                                        "bin/fatbinary"};
     struct hash h;
     struct buf library = {0};
     struct build_targets to = targets_of(s);
     bool ok = file_read(t->library, RUNTIME_LIMIT, &library, e);
     hash_init(&h);
     hash_update_string(&h, with_tools ? "object 3" : "carried 3");
-    for (unsigned i = 0; i < NFLAGS; i++) hash_update_string(&h, flags[i]);
-    hash_update_string(&h, to.ptx);
-    if (to.extra[0]) hash_update_string(&h, to.extra);
-    for (unsigned i = 0; with_tools && i < sizeof tools / sizeof *tools; i++)
-        hash_tool(&h, t->cuda, tools[i]);
-    if (with_tools) hash_tool(&h, "/usr/bin", "g++"), hash_tool(&h, "/usr/bin", "ld");
-    /* What a file may include depends on the sandbox. */
-    enum jail_tier tier = jail_current_tier();
-    if (with_tools) hash_update(&h, &tier, sizeof tier);
+    hash_compiler(&h, t, &to, with_tools);
     hash_update(&h, library.data, library.size);
     hash_update_string(&h, s->name);
     hash_update(&h, s->text, s->size);
@@ -271,21 +280,56 @@ static void store_module_id(const char key[HASH_HEX_SIZE], const struct jail_res
         cache_put("module", key, id->data, id->size);
 }
 
-static bool compile(const struct compiler_jail *t, const struct build_source *s, struct build *out,
+enum { MAX_NVCC_ARGS = NFLAGS + 16 };
+
+/* Sets the arguments of nvcc_phases_script, or of one that takes the same. */
+static void make_nvcc_command(const char *argv[MAX_NVCC_ARGS], const char *script,
+                              const char *module_id, const struct build_targets *to,
+                              const char *name) {
+    unsigned n = 0;
+    argv[n++] = "/bin/sh", argv[n++] = "-c", argv[n++] = script, argv[n++] = "sh";
+    argv[n++] = module_id, argv[n++] = "/cuda/bin/nvcc";
+    for (unsigned i = 0; i < NFLAGS; i++) argv[n++] = flags[i];
+    argv[n++] = "-gencode", argv[n++] = to->ptx;
+    if (to->extra[0]) argv[n++] = "-gencode", argv[n++] = to->extra;
+    argv[n++] = name;
+    argv[n++] = "/lib-warpbook/libwbcudart.a";
+    argv[n++] = "-o", argv[n++] = "out.so", argv[n] = NULL;
+}
+
+/* Adds the precompiled header to the sandbox. It needs namespaces, which give it a fixed path. */
+static void add_host_header(struct compiler_jail *t, const struct build_targets *to,
+                            struct host_header *header) {
+    const char *argv[MAX_NVCC_ARGS];
+    char key[HASH_HEX_SIZE];
+    struct hash h;
+    if (host_header_ignored || jail_current_tier() != JAIL_NAMESPACES) return;
+    hash_init(&h);
+    hash_update_string(&h, "host header 3");
+    hash_compiler(&h, t, to, true);
+    hash_final_hex(&h, key);
+    char *script = host_header_script();
+    make_nvcc_command(argv, script, "", to, host_header_source);
+    struct jail_job job = {.kind = JAIL_COMPILER,
+                           .argv = argv,
+                           .env = build_environment,
+                           .binds = t->binds,
+                           .nbinds = t->nbinds,
+                           .limits = build_limits};
+    host_header_prepare(header, key, &job);
+    free(script);
+    for (unsigned i = 0; i < header->nbinds; i++) t->binds[t->nbinds++] = header->binds[i];
+}
+
+static bool compile(struct compiler_jail *t, const struct build_source *s, struct build *out,
                     struct err *e) {
     struct build_targets to = targets_of(s);
+    struct host_header header;
     char module_key[HASH_HEX_SIZE], module_id[MODULE_ID_SIZE];
+    const char *argv[MAX_NVCC_ARGS];
     load_module_id(s, module_key, module_id);
-    const char *argv[NFLAGS + 16] = {"/bin/sh", "-c",      nvcc_phases_script,
-                                     "sh",      module_id, "/cuda/bin/nvcc"};
-    unsigned n = 6;
-    for (unsigned i = 0; i < NFLAGS; i++) argv[n++] = flags[i];
-    argv[n++] = "-gencode", argv[n++] = to.ptx;
-    if (to.extra[0]) argv[n++] = "-gencode", argv[n++] = to.extra;
-    argv[n++] = s->name;
-    argv[n++] = "/lib-warpbook/libwbcudart.a";
-    argv[n++] = "-o";
-    argv[n++] = "out.so";
+    add_host_header(t, &to, &header);
+    make_nvcc_command(argv, nvcc_phases_script, module_id, &to, s->name);
     struct nvcc_outputs nvcc_files;
     name_nvcc_outputs(&nvcc_files, s);
     struct jail_file file = {s->name, s->text, s->size};

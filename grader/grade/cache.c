@@ -33,6 +33,14 @@ static bool cache_dir(const char *kind, char cache[PATH_MAX], char *out, size_t 
 /* Marks an entry as used, for cache_bound.c. */
 static void touch(const char *path) { utimensat(AT_FDCWD, path, NULL, 0); }
 
+bool cache_find(const char *kind, const char key[HASH_HEX_SIZE], char path[PATH_MAX]) {
+    char cache[PATH_MAX], folder[PATH_MAX];
+    bool found = cache_dir(kind, cache, folder, sizeof folder) &&
+                 path_join(path, PATH_MAX, folder, key) && file_exists(path);
+    if (found) touch(path);
+    return found;
+}
+
 bool cache_get(const char *kind, const char key[HASH_HEX_SIZE], struct buf *out) {
     char cache[PATH_MAX], folder[PATH_MAX], path[PATH_MAX], sum[HASH_HEX_SIZE];
     if (!cache_dir(kind, cache, folder, sizeof folder) ||

@@ -11,10 +11,14 @@
 #include "common/err.h"
 #include "common/hash.h"
 
+#include <limits.h>
 #include <stdbool.h>
 
 /* Appends an entry; returns false if there is none. `kind` is a short folder name such as "obj". */
 bool cache_get(const char *kind, const char key[HASH_HEX_SIZE], struct buf *out);
+/* Sets the path of an entry, for a program that reads the payload itself, in front of the digest;
+ * the digest is not checked. Returns false if there is none. */
+bool cache_find(const char *kind, const char key[HASH_HEX_SIZE], char path[PATH_MAX]);
 /* Stores an entry. A failure is no error: the next run computes the result again. */
 void cache_put(const char *kind, const char key[HASH_HEX_SIZE], const void *data, size_t size);
 /* Hashes the identity of this build: cached verdicts and times must not outlive the code that made

@@ -8,7 +8,7 @@ enum { BUILD_ARCH = 90, BUILD_SECONDS = 60 }; /* compute capability of the PTX t
 
 /* Binds of the sandbox: the system, the toolkit, our runtime library. */
 struct compiler_jail {
-    struct jail_bind binds[24];
+    struct jail_bind binds[28];
     unsigned nbinds;
     bool has_compiler; /* a toolkit was found */
     char cuda[PATH_MAX], disassembler[PATH_MAX], library[PATH_MAX + 32];

@@ -17,9 +17,19 @@
 
 const char nvcc_phases_script[] =
     "guess=$1 count=0; shift\n"
-    "\"$@\" --dryrun >steps.list 2>&1 || exec \"$@\"\n"
-    "while IFS= read -r line; do\n"
-    "  line=${line#'#$ '}; name=${line%%=*}\n"
+    /* The kept list is that of another file. Its digest, a line without an end, is not read. */
+    "for word; do case $word in *.cu) stem=${word%.cu} ;; esac; done\n"
+    "case $stem in *[!A-Za-z0-9_-]*) kept= ;; *) kept=/host-header/steps ;; esac\n"
+    "if [ \"$kept\" ] && [ -e $kept ]; then cat $kept >steps.list\n"
+    "else \"$@\" --dryrun >steps.list 2>&1 || exec \"$@\"; fi\n"
+    "while IFS= read -r rest; do\n"
+    "  rest=${rest#'#$ '} line=\n"
+    "  while :; do case $rest in\n"
+    "    *warpbook-source*)\n"
+    "      line=$line${rest%%warpbook-source*}$stem; rest=${rest#*warpbook-source} ;;\n"
+    "    *) break ;;\n"
+    "  esac; done\n"
+    "  line=$line$rest; name=${line%%=*}\n"
     "  case $name in\n"
     "  PATH | LD_LIBRARY_PATH | CICC_PATH) export \"$line\" ;;\n"
     "  *[!A-Za-z0-9_]*) count=$((count + 1)); eval \"step$count=\\$line\" ;;\n"
@@ -41,8 +51,30 @@ const char nvcc_phases_script[] =
     "if [ \"$guess\" ] && [ \"$guess\" = \"$id\" ]; then\n"
     "  cat device.log; [ $status = 0 ] || exit $status\n"
     "else eval \"$step3\" && eval \"$step4\" || exit; fi\n"
-    "i=5\n"
-    "while [ $i -le $count ]; do eval \"eval \\\"\\$step$i\\\"\" || exit; i=$((i + 1)); done\n";
+    /* Compiles the host code with the precompiled header, if it begins with the header's text,
+     * which has a digest of 64 characters behind it. */
+    "with_header() {\n"
+    "  [ -e /host-header/host-header.gch ] && [ -e /host-header/text ] || return\n"
+    "  file=${1%%'.cudafe1.cpp\"'*}; file=${file##*'\"'}.cudafe1.cpp\n"
+    "  size=$(($(wc -c </host-header/text) - 64))\n"
+    "  tail -n +2 \"$file\" >host.all && cmp -s -n $size /host-header/text host.all || return\n"
+    "  tail -c +$((size + 1)) host.all >host.own\n"
+    "  read -r own <host.own; case $own in '#'*) ;; *) return 1 ;; esac\n"
+    "  mv \"$file\" host.whole\n"
+    "  { head -n 1 host.whole; echo '#include \"/host-header/host-header\"'\n"
+    /* gcc keeps no state of its warnings in the header. */
+    "    head -n 20 host.all | grep '^#pragma GCC diagnostic ignored'; cat host.own; } >\"$file\"\n"
+    "  eval \"$1 -Werror=invalid-pch\" 2>host.log && { cat host.log >&2; return; }\n"
+    "  mv host.whole \"$file\"; return 1\n"
+    "}\n"
+    "i=5 host=\n"
+    "while [ $i -le $count ]; do\n"
+    "  eval \"step=\\$step$i\"; i=$((i + 1))\n"
+    "  case $step in gcc*' -c -x c++ '*'.cudafe1.cpp\"'*)\n"
+    "    host=$step; with_header \"$step\" && continue ;;\n"
+    "  esac\n"
+    "  eval \"$step\" || exit\n"
+    "done\n";
 
 /* Returns true if the line may declare a function at file scope. */
 static bool may_be_signature(const char *line, size_t length) {

@@ -12,7 +12,8 @@ enum { MODULE_ID_SIZE = 256 };
  * files that `NVCC ARGUMENTS…` with -keep would leave, prints the same messages, and exits with the
  * status of the first step that fails. GUESS is the expected module ID: "" runs cicc after
  * cudafe++, a wrong one costs a second run of cicc. If nvcc's steps have an unknown form, it runs
- * nvcc. */
+ * nvcc. It compiles the host code with the precompiled header of host_header.h, if the sandbox has
+ * one: code and line table of the student's functions stay the same. */
 extern const char nvcc_phases_script[];
 /* Hashes the lines that may declare functions: files that agree in them usually have the same
  * module ID. */

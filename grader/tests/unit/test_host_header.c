@@ -1,0 +1,102 @@
+/* test_host_header.c — tests that the precompiled header is used, and changes neither the code nor
+ * the messages of a build. */
+#include "grader/grade/host_header.h"
+#include "common/file.h"
+#include "grader/book/book.h"
+#include "grader/grade/build.h"
+#include "grader/tests/unit/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Warns, and calls the runtime from two lines. The comment keeps the objects of earlier runs out of
+ * the test; it changes no code. */
+static const char source[] = "%s // %ld %ld %d\n"
+                             "__global__ void set(int *n, int value) { *n = value; }\n"
+                             "extern \"C\" [[unknown::attribute]] void entry(int *n) {\n"
+                             "    set<<<1, 1>>>(n, 7);\n"
+                             "    cudaMemsetAsync(n + 1, 7, 4);\n"
+                             "}\n";
+
+static void build_one(bool with_header, const char *first_line, struct build *b) {
+    char text[sizeof source + 100];
+    struct err e = {0};
+    build_use_host_header(with_header);
+    snprintf(text, sizeof text, source, first_line, (long)time(NULL), (long)getpid(), with_header);
+    bool ok = build_run(&(struct build_source){"one.cu", text, strlen(text), false}, b, &e);
+    build_use_host_header(true);
+    ck_assert_msg(ok && b->ok && !b->cached, "%s%s", e.text, buf_str(&b->messages));
+}
+
+/* Reads a section of the object with binutils. */
+static void read_section(const struct build *b, const char *name, struct buf *out) {
+    char command[200];
+    struct err e = {0};
+    ck_assert_msg(file_write("one.so", b->object.data, b->object.size, &e), "%s", e.text);
+    snprintf(command, sizeof command,
+             "objcopy -O binary --set-section-flags %s=alloc --only-section=%s one.so "
+             "section",
+             name, name);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_msg(file_read("section", 1 << 24, out, &e), "%s", e.text);
+}
+
+static void check_same_section(const struct build *a, const struct build *b, const char *name) {
+    struct buf x = {0}, y = {0};
+    read_section(a, name, &x), read_section(b, name, &y);
+    ck_assert_msg(x.size && x.size == y.size && !memcmp(x.data, y.data, x.size), "%s differs",
+                  name);
+    buf_free(&x), buf_free(&y);
+}
+
+static bool names_header(const struct build *b) {
+    static const char name[] = "host-header";
+    return memmem(b->object.data, b->object.size, name, sizeof name - 1) != NULL;
+}
+
+START_TEST(code_and_messages_are_those_without_it) {
+    struct build without, with;
+    struct err e = {0};
+    ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
+    if (jail_current_tier() != JAIL_NAMESPACES) SKIP("the header needs namespaces");
+    build_one(false, "#include <math.h>", &without);
+    build_one(true, "#include <math.h>", &with);
+    ck_assert(!names_header(&without));
+    ck_assert(names_header(&with));
+    check_same_section(&without, &with, ".text");
+    check_same_section(&without, &with, ".rodata");
+    ck_assert_str_eq(buf_str(&with.messages), buf_str(&without.messages));
+    ck_assert_str_eq(buf_str(&with.ptx), buf_str(&without.ptx));
+    build_free(&without), build_free(&with);
+}
+END_TEST
+
+/* cudafe++ writes a declaration of cuda_runtime.h differently if <vector> uses it. */
+START_TEST(other_headers_may_change_the_start) {
+    struct build b;
+    struct err e = {0};
+    ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
+    build_one(true, "#include <vector>", &b);
+    ck_assert(!names_header(&b));
+    build_free(&b);
+}
+END_TEST
+
+static void enter_folder(void) {
+    char folder[] = "/tmp/host-header-XXXXXX";
+    ck_assert(mkdtemp(folder) && chdir(folder) == 0);
+}
+static void remove_folder(void) { ck_assert_int_eq(system("rm -rf \"$PWD\""), 0); }
+
+UNIT_SUITE(host_header) {
+    Suite *s = suite_create("host_header");
+    TCase *t = tcase_create("header");
+    tcase_add_checked_fixture(t, enter_folder, remove_folder);
+    tcase_add_test(t, code_and_messages_are_those_without_it);
+    tcase_add_test(t, other_headers_may_change_the_start);
+    suite_add_tcase(s, t);
+    return s;
+}
