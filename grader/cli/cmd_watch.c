@@ -9,6 +9,7 @@
 #include "grader/cli/commands.h"
 #include "grader/cli/progress.h"
 #include "grader/cli/source_watch.h"
+#include "grader/jail/jail.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -34,8 +35,7 @@ struct watch {
 };
 
 static struct termios cooked;
-static volatile sig_atomic_t interrupted;
-static void on_interrupt(int s) { (void)s, interrupted = 1; }
+static volatile sig_atomic_t interrupted, is_grading;
 
 static void set_raw_mode(bool on) {
     if (!isatty(0)) return;
@@ -43,6 +43,12 @@ static void set_raw_mode(bool on) {
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_cc[VMIN] = 0, raw.c_cc[VTIME] = 0;
     tcsetattr(0, TCSANOW, on ? &raw : &cooked);
+}
+
+/* A grading ends at once; otherwise the loop ends. */
+static void on_interrupt(int number) {
+    interrupted = 1;
+    if (is_grading) set_raw_mode(false), jail_end_by_signal(number);
 }
 
 /* ---- the screen ---- */
@@ -171,7 +177,10 @@ static void grade_now(struct watch *w) {
     progress_load(w->ex, &before);
     buf_clear(&w->report);
     w->change[0] = 0;
-    if (!cli_run(&o, &w->report, &status, &e)) cli_report_error(&e);
+    is_grading = 1;
+    bool has_report = cli_run(&o, &w->report, &status, &e);
+    is_grading = 0;
+    if (!has_report) cli_report_error(&e);
     else {
         if (before.verdict[0] && !o.file && status != EXIT_INTERNAL_ERROR)
             compare_scores(w, before.score);

@@ -82,6 +82,7 @@ static int dispatch(const struct options *o, unsigned needs, int (*run)(const st
     }
     if (o->no_jail) jail_disable();
     if (!book_open(&e)) return cli_report_error(&e);
+    if (needs & NEED_JAIL) jail_handle_interrupts();
     if (!check_requirements(o, needs, &e)) return cli_report_error(&e);
     return run(o);
 }

@@ -9,6 +9,7 @@
 #include "grader/grade/score.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,7 +311,21 @@ static void read_results(struct grading_ctx *g, SRunner *runner, unsigned *tests
     free(results);
 }
 
-static void begin_test(void) { current->test++; }
+/* Check handles Ctrl-C by killing the process group, the shell script that called the grader
+ * included. The grader's own actions end its sandboxes first (jail_end_by_signal), so each test
+ * restores them. */
+static const int kept_signals[] = {SIGINT, SIGTERM};
+enum { KEPT_SIGNALS = sizeof kept_signals / sizeof *kept_signals };
+static struct sigaction kept_actions[KEPT_SIGNALS];
+
+static void keep_signal_actions(void) {
+    for (unsigned i = 0; i < KEPT_SIGNALS; i++) sigaction(kept_signals[i], NULL, &kept_actions[i]);
+}
+
+static void begin_test(void) {
+    for (unsigned i = 0; i < KEPT_SIGNALS; i++) sigaction(kept_signals[i], &kept_actions[i], NULL);
+    current->test++;
+}
 
 /* Runs the tests of one group. Check frees a suite with its runner, so each group builds its own
  * suite. */
@@ -329,6 +344,7 @@ static void run_group(struct grading_ctx *g, enum test_group group, unsigned *te
     srunner_set_fork_status(runner, CK_NOFORK);
     current = g;
     g->group = group, g->test = g->kernel_checked_test = -1;
+    keep_signal_actions();
     srunner_run(runner, g->ex->name, names[group], CK_SILENT);
     read_results(g, runner, tests, passed);
     current = NULL;

@@ -346,6 +346,7 @@ static bool open_descriptors(struct jail *j, struct jail_plan *p, struct err *e)
 }
 
 static void kill_and_reap(struct jail *j) {
+    jail_interrupt_set_program(&j->cgroups, 0, -1);
     close_fd(&j->liveness_fd);
     if (j->pid <= 0) return;
     if (!j->has_keeper) kill(j->pid, SIGKILL);
@@ -357,6 +358,7 @@ static void jail_free(struct jail *j) {
     for (unsigned i = 0; i < JAIL_MAX_OUT_FILES; i++) close_fd(&j->out_fds[i]);
     close_fd(&j->liveness_fd);
     jail_cgroup_close(&j->cgroups);
+    jail_interrupt_remove(&j->cgroups);
     free(j);
 }
 
@@ -390,10 +392,12 @@ struct jail *jail_start(const struct jail_job *job, struct err *e) {
     j->oom_kills_at_start = jail_cgroup_system_oom_kills();
     struct jail_plan p = {.job = job, .null_fd = -1};
     for (unsigned i = 0; i < JAIL_MAX_OUT_FILES; i++) j->out_fds[i] = -1;
+    jail_interrupt_add(&j->cgroups);
     if (use_cgroups && tier != JAIL_NONE) jail_cgroup_open(&j->cgroups, &job->limits);
     bool ok = open_descriptors(j, &p, e) &&
               (tier == JAIL_NAMESPACES ? spawn_in_namespaces(j, &p, e) : spawn_keeper(j, &p, e));
     close_fd(&p.null_fd);
+    jail_interrupt_set_program(&j->cgroups, j->has_keeper ? 0 : j->pid, j->liveness_fd);
     if (ok) return j;
     kill_and_reap(j);
     jail_free(j);
@@ -481,6 +485,7 @@ void jail_wait(struct jail *j, double seconds, struct jail_result *r) {
         remaining = deadline - clock_seconds();
     }
     if (timed_out && !j->has_keeper) kill(j->pid, SIGKILL);
+    jail_interrupt_set_program(&j->cgroups, 0, -1);
     close_fd(&j->liveness_fd); /* a keeper then kills what is left */
     int status = 0;
     while (waitpid(j->pid, &status, __WALL) < 0 && errno == EINTR) {}

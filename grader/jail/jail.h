@@ -103,6 +103,13 @@ struct jail_result {
 
 struct jail;
 
+/* Makes SIGINT, SIGTERM and SIGHUP end this process and its forked children by
+ * jail_end_by_signal(). A signal that is ignored stays so. */
+void jail_handle_interrupts(void);
+/* Kills the sandboxes of this process, waits for its children (up to 0.7 s), removes the control
+ * groups, and ends the process by the signal. A handler may call it. */
+void jail_end_by_signal(int number);
+
 /* Starts the program. Returns NULL if the sandbox could not be set up. If only the program fails
  * to start, jail_wait reports JAIL_INTERNAL_ERROR. */
 struct jail *jail_start(const struct jail_job *job, struct err *e);

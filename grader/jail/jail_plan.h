@@ -2,6 +2,7 @@
  * private to this folder. */
 #pragma once
 #include "grader/jail/jail.h"
+#include "grader/jail/jail_cgroup.h"
 
 #include <linux/filter.h>
 #include <sys/types.h>
@@ -58,3 +59,13 @@ unsigned jail_copy_out(const struct jail_plan *p);
  * program, kills it when the grader ends or closes its end of `start_fd`, removes the folder and
  * reports; never returns. */
 _Noreturn void jail_keeper_run(const struct jail_plan *p);
+
+/* The table of this process's sandboxes for jail_end_by_signal (jail_interrupt.c). A sandbox is
+ * known by its control groups. */
+void jail_interrupt_add(const struct jail_cgroup *cgroups);
+/* Sets what to kill: the first process, or for a keeper the descriptor to close; 0 and -1 = none.
+ */
+void jail_interrupt_set_program(const struct jail_cgroup *cgroups, pid_t program, int liveness_fd);
+void jail_interrupt_remove(const struct jail_cgroup *cgroups);
+/* Restores the default actions in a process of a sandbox. */
+void jail_forget_interrupts(void);
