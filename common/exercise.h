@@ -137,6 +137,9 @@ struct exercise {
         double correctness, technique, speed;
     } points;
     void (*tests)(TCase *correctness, TCase *goals, TCase *guards); /* see below */
+    /* Calls ex_suggest for each idea that makes the model solution faster than versions that only
+     * reach the goals, the most effective first; NULL = the goals are all it takes. */
+    void (*ideas)(void);
     const char *baseline; /* the ladder step that is the baseline; NULL = the starter file */
 };
 
@@ -169,6 +172,10 @@ void ex_require_at_least_per(const char *counter, double per, const char *unit, 
                              const char *reason);
 double ex_metric_value(const char *metric); /* for a limit that depends on another metric */
 unsigned ex_launch_count(void);             /* kernels launched in the technique case */
+/* Names an idea that the version lacks if `is_missing`, and the lesson that teaches it: a chapter
+ * ("09-capstone") and one of its headings. Reports name the first missing idea of a version that
+ * reaches all goals and still loses speed points. `idea` is an imperative without a full stop. */
+void ex_suggest(bool is_missing, const char *idea, const char *chapter, const char *heading);
 /* Returns the metric `theoretical_occupancy`, 0 to 1, that such blocks would have on the graded
  * device; 0 if not even one block fits. */
 double ex_theoretical_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes);

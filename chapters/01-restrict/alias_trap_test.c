@@ -93,6 +93,14 @@ START_TEST(samples_are_coalesced) {
 }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(true,
+               "compare the pointers first, keep the level in a register, and load eight samples "
+               "before you use the first",
+               "01-restrict", "By hand: alias_trap");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, rate_is_loaded_once);
@@ -106,5 +114,5 @@ EXERCISE(alias_trap, .chapter = "01-restrict", .title = "Promise only what every
                   .adjust = choose_row},
          .technique_case = {{1024, 64}}, .timed_case = {{1 << 18, 64}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .ideas = ideas,
          .baseline = "1-unqualified");

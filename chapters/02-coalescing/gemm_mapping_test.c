@@ -49,6 +49,14 @@ END_TEST
 START_TEST(lanes_share_sectors) { require_few_sectors(); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(true,
+               "let a warp compute 32 neighbours of one row of C, so that all its lanes share one "
+               "element of A",
+               "02-coalescing", "By hand: gemm_mapping");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, reads_are_coalesced);
@@ -62,4 +70,4 @@ EXERCISE(gemm_mapping, .chapter = "02-coalescing", .title = "Which index runs al
          .draw = EX_GEMM_DRAW, .technique_case = {{128, 64, 96}}, .timed_case = {{1024, 512, 1024}},
          .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes,
          .flops = ex_gemm_flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
-         .tests = tests, .baseline = "1-rows-along-x");
+         .tests = tests, .ideas = ideas, .baseline = "1-rows-along-x");

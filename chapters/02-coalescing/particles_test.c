@@ -112,6 +112,17 @@ START_TEST(writes_are_coalesced) {
 }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("global_store_sectors_per_request") > 5,
+               "load and store the four members of a structure that lie side by side as one vector",
+               "02-coalescing", "By hand: vector_loads");
+    ex_suggest(true,
+               "join kick and drift in one kernel a step, which writes the new positions to arrays "
+               "of their own",
+               "07-fusion", "Example: two steps to one");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, reads_are_coalesced);
@@ -125,4 +136,4 @@ EXERCISE(particles, .chapter = "02-coalescing",
          .draw = {.dim = {{1, 1500}, {1, 10}}}, .technique_case = {{8192, 16}},
          .timed_case = {{1 << 19, 16}}, .reference = reference, .tolerance = tolerance,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40},
-         .tests = tests, .baseline = "1-structures");
+         .tests = tests, .ideas = ideas, .baseline = "1-structures");

@@ -41,6 +41,14 @@ START_TEST(each_sector_is_read_once) {
 }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(
+        ex_metric_value("bank_conflicts") > 0,
+        "give the rows of the tile a pad of one element, so that a column lies in different banks",
+        "04-bank-conflicts", "By hand: transpose_padded and swizzle");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, writes_are_coalesced);
@@ -52,5 +60,5 @@ EXERCISE(transpose, .chapter = "02-coalescing", .title = "Transpose with both si
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = EX_TRANSPOSE_DRAW, .technique_case = {{256, 512}}, .timed_case = {{4096, 4096}},
          .reference = ex_transpose_f32, .bytes = ex_transpose_bytes,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .ideas = ideas,
          .baseline = "1-coalesced-reads");

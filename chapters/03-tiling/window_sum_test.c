@@ -63,6 +63,13 @@ START_TEST(writes_are_coalesced) {
 }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(true,
+               "let each thread compute four windows, so that its loads are in flight together",
+               "03-tiling", "By hand: window_sum");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, each_element_is_loaded_once);
@@ -74,5 +81,5 @@ EXERCISE(window_sum, .chapter = "03-tiling", .title = "A tile with a halo", .arg
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 12000}}}, .technique_case = {{1 << 18}}, .timed_case = {{1 << 24}},
          .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
+         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .ideas = ideas,
          .baseline = "1-three-loads");

@@ -79,6 +79,14 @@ START_TEST(work_is_shared_by_the_group) {
 }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("global_load_requests") >
+                   count(&ex_current_exercise()->technique_case) / 64.0,
+               "load four neighbours as one vector, and add them before you write to shared memory",
+               "02-coalescing", "By hand: vector_loads");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, warps_seldom_diverge);
@@ -91,5 +99,5 @@ EXERCISE(reduce_addressing, .chapter = "04-bank-conflicts",
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 20000}}}, .technique_case = {{1 << 16}}, .timed_case = {{1 << 25}},
          .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .ideas = ideas,
          .baseline = "1-modulo");

@@ -72,6 +72,15 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(8); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("global_load_requests") >
+                   ex_reduce_count(&ex_current_exercise()->technique_case) / 64.0,
+               "give each thread several vectors of four elements, and count them in a register "
+               "before lanes and warps add up",
+               "00-roofline", "Example: one element a thread, or several");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, one_atomic_per_block);
@@ -87,5 +96,5 @@ EXERCISE(count_equal, .chapter = "05-atomics-reduction", .title = "Add up before
          .draw = {.dim = {{1, 70000}}, .variants = {"some equal", "none equal", "all equal"}},
          .technique_case = {{1 << 17}}, .timed_case = {{1 << 26}}, .reference = reference,
          .bytes = ex_reduce_bytes, .flops = ex_reduce_flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .ideas = ideas,
          .baseline = "1-global");

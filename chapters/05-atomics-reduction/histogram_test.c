@@ -94,6 +94,16 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(32); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("shared_atomic_serialized") > elements() / 16,
+               "give each lane its own copy of the bins, in its own bank", "05-atomics-reduction",
+               "By hand: histogram");
+    ex_suggest(ex_metric_value("global_load_requests") > elements() / 256,
+               "load 16 bytes at a time, so that more bytes are in flight", "02-coalescing",
+               "By hand: vector_loads");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, bins_are_privatized);
@@ -109,5 +119,5 @@ EXERCISE(histogram, .chapter = "05-atomics-reduction", .title = "Private bins, a
                   .variants = {"uniform", "skewed", "all in one bin", "each value in turn"}},
          .technique_case = {{1 << 20}, SKEWED, NULL}, .timed_case = {{1 << 27}, SKEWED, NULL},
          .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .ideas = ideas,
          .baseline = "1-global");

@@ -87,6 +87,14 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(4); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(true,
+               "let a warp add up a row where rows are many or short, and a block where they are "
+               "few and long",
+               "05-atomics-reduction", "By hand: sum_reduce");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, warps_reduce_by_shuffles);
@@ -102,5 +110,5 @@ EXERCISE(sum_reduce, .chapter = "05-atomics-reduction", .title = "Lanes that add
          .draw = {.dim = {{1, 1000}, {1, 10000}}, .max_product = 20000},
          .technique_case = {{128, 1024}}, .timed_case = {{1 << 18, 256}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .ideas = ideas,
          .baseline = "1-tree");

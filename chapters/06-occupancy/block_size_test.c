@@ -99,6 +99,14 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(2); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(true,
+               "read four samples of a signal before you write the first, so that each thread has "
+               "four loads in flight",
+               "06-occupancy", "By hand: block_size");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, occupancy_is_high);
@@ -115,5 +123,5 @@ EXERCISE(block_size, .chapter = "06-occupancy", .title = "How many threads in a 
                   .variants = {"", "out is in"}},
          .technique_case = {{2048, 64}}, .timed_case = {{532224, 41}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
+         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .ideas = ideas,
          .baseline = "1-blocks-of-32");

@@ -102,6 +102,14 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(8); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(
+        ex_metric_value("device_read_accesses") > 2 * outputs(),
+        "let a thread compute four neighbouring medians, whose windows it loads once, as vectors",
+        "03-tiling", "By hand: matmul_register");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, no_local_memory);
@@ -114,5 +122,5 @@ EXERCISE(local_array, .chapter = "06-occupancy", .title = "An array that stays i
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 12000}}}, .technique_case = {{1 << 15}}, .timed_case = {{1 << 24}},
          .reference = reference, .bytes = bytes,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .ideas = ideas,
          .baseline = "1-insertion");

@@ -52,6 +52,15 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(8); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(
+        ex_metric_value("global_load_requests") >
+            ex_fusion_count(&ex_current_exercise()->technique_case) / 24.0,
+        "load and store four elements as one vector, so that each thread has more bytes in flight",
+        "02-coalescing", "By hand: vector_loads");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, one_kernel);
@@ -63,5 +72,5 @@ EXERCISE(scale_add, .chapter = "07-fusion", .title = "Two kernels to one", .args
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 70000}}}, .technique_case = {{1 << 17}}, .timed_case = {{1 << 24}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .ideas = ideas,
          .baseline = "1-two-kernels");

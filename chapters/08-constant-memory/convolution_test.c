@@ -101,6 +101,17 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(8); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("device_read_accesses") - constants() > 0.5 * products(),
+               "bring the input and its halo into a tile, so that each element is loaded once",
+               "03-tiling", "By hand: window_sum");
+    ex_suggest(ex_metric_value("shared_read_requests_total") > 0.3 * products() / 32,
+               "let each thread compute several neighbouring results, so that one read of the tile "
+               "and of a tap serves several products",
+               "08-constant-memory", "Several results a thread");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, the_filter_is_not_loaded_from_global_memory);
@@ -109,11 +120,13 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_SMs_work);
 }
 
-/* Timed with 256 MB in and out, so that the launch takes a small part of the time. */
+/* Timed with 256 MB in and out, so that the launch takes a small part of the time. What the chapter
+ * is about, constant memory and a tile, gains a factor of 1.3 over the baseline; the model
+ * solution's other factor comes from several results a thread. So the technique has most points. */
 EXERCISE(convolution, .chapter = "08-constant-memory",
          .title = "A filter that all lanes read at once", .args = args, .nargs = EX_COUNT(args),
          .cases = cases, .ncases = EX_COUNT(cases), .draw = {.dim = {{1, 5000}, {0, 64}}},
          .technique_case = {{1 << 15, 16}}, .timed_case = {{1 << 25, 16}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .ideas = ideas,
          .baseline = "1-global");

@@ -129,6 +129,14 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(true,
+               "let a warp load 128 elements before it adds the first, and carry the open segment "
+               "from round to round",
+               "00-roofline", "Example: one element a thread, or several");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, lanes_reduce_by_shuffles);
@@ -143,5 +151,5 @@ EXERCISE(segmented_sum, .chapter = "10-warps", .title = "Sums of segments, by fl
                   .variants = {"segments of 1 to 48", "each element a segment", "one segment"}},
          .technique_case = {{1 << 20, 1 << 16}}, .timed_case = {{1 << 24, 1 << 20}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .ideas = ideas,
          .baseline = "1-shared");

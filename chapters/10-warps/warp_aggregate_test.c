@@ -110,6 +110,15 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("inst_executed") > 48 * warps(),
+               "find the lanes of all keys at once by __match_any_sync", "10-warps",
+               "By hand: warp_aggregate");
+    ex_suggest(true, "let a lane load several elements before the first match", "00-roofline",
+               "Example: one element a thread, or several");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, atomics_are_aggregated);
@@ -125,5 +134,5 @@ EXERCISE(warp_aggregate, .chapter = "10-warps", .title = "One lane goes for all 
                   .variants = {"four keys by stretches", "all of one group"}},
          .technique_case = {{1 << 20, 1 << 16}}, .timed_case = {{1 << 24, 1 << 16}},
          .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .ideas = ideas,
          .baseline = "1-atomics");

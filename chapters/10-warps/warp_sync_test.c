@@ -108,6 +108,14 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(true,
+               "let a warp sort two groups at a time, so that it issues the shuffle of one while "
+               "the other is under way",
+               "09-capstone", "What the warps wait for");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, no_block_barriers);
@@ -124,4 +132,4 @@ EXERCISE(warp_sync, .chapter = "10-warps", .title = "Lanes that do not run in st
          .technique_case = {{1 << 18}}, .timed_case = {{1 << 24}}, .reference = reference,
          .bytes = bytes, .flops = flops,
          .points = {.correctness = 10, .technique = 50, .speed = 40}, .tests = tests,
-         .baseline = "1-block-barriers");
+         .ideas = ideas, .baseline = "1-block-barriers");

@@ -89,6 +89,14 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(
+        true,
+        "let a warp look at 32 tiles before its own at once, and find the nearest prefix by votes",
+        "11-scan-and-sort", "By hand: look_back");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, results_are_written_once);
@@ -106,4 +114,4 @@ EXERCISE(look_back, .chapter = "11-scan-and-sort",
          .draw = {.dim = {{1, 400000}}, .variants = {"any elements", "all 1"}},
          .technique_case = {{1 << 20}}, .timed_case = {{1 << 24}}, .reference = reference,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40},
-         .tests = tests, .baseline = "1-add-after");
+         .tests = tests, .ideas = ideas, .baseline = "1-add-after");

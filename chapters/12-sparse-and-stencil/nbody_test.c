@@ -116,6 +116,16 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(16); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("inst_executed") > 26 * pairs() / 32,
+               "compute 1/r by one reciprocal square root, without a root and divisions",
+               "12-sparse-and-stencil", "By hand: nbody");
+    ex_suggest(true,
+               "divide the other bodies between blocks, so that every scheduler has several warps",
+               "12-sparse-and-stencil", "By hand: nbody");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, loaded_bodies_are_reused);
@@ -127,5 +137,5 @@ EXERCISE(nbody, .chapter = "12-sparse-and-stencil", .title = "All pairs of bodie
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 1600}}}, .technique_case = {{2048}}, .timed_case = {{8192}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .ideas = ideas,
          .baseline = "1-all-from-memory");

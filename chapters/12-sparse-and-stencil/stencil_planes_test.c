@@ -114,6 +114,14 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(16); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("shared_read_requests_total") > 8 * outputs() / 32,
+               "give each thread four neighbours of a row, so that one read of a vector serves "
+               "several sums",
+               "12-sparse-and-stencil", "By hand: stencil_planes");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, each_element_is_read_about_once);
@@ -129,5 +137,5 @@ EXERCISE(stencil_planes, .chapter = "12-sparse-and-stencil",
          .draw = {.dim = {{1, 90}, {1, 90}, {4, 180, .step = 4}}, .max_product = 200000},
          .technique_case = {{64, 64, 128}}, .timed_case = {{256, 256, 256}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .ideas = ideas,
          .baseline = "1-all-from-memory");

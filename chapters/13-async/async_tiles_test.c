@@ -107,6 +107,12 @@ END_TEST
 START_TEST(every_graph_has_a_block) { ex_require_min_blocks(graphs()); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(true, "add a third tile, so that a copy is in flight at every moment", "13-async",
+               "By hand: async_tiles");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, the_next_layer_is_in_flight);
@@ -123,4 +129,4 @@ EXERCISE(async_tiles, .chapter = "13-async", .title = "The next tile while this 
                   .variants = {"", "the last node is cheap to leave"}},
          .technique_case = {{16, 12}}, .timed_case = {{128, 64}}, .reference = reference,
          .bytes = bytes, .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
-         .baseline = "2-one-buffer");
+         .ideas = ideas, .baseline = "2-one-buffer");

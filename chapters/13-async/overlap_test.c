@@ -94,6 +94,14 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(
+        true,
+        "launch the kernel of each part in the stream of its copies, not in the default stream",
+        "13-async", "Streams and graphs");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, copies_overlap_in_both_directions);
@@ -106,5 +114,5 @@ EXERCISE(overlap, .chapter = "13-async", .title = "Copies in, work and copies ou
          .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 400000}}}, .technique_case = {{1000004}}, .timed_case = {{4200001}},
          .reference = reference, .bytes = bytes,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .ideas = ideas,
          .baseline = "1-whole");

@@ -143,6 +143,18 @@ START_TEST(products_use_tensor_cores) {
 }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(
+        ex_metric_value("bank_conflicts") > 0,
+        "exchange the chunks of a row by its number, so that eight rows lie in different banks",
+        "14-tensor-cores", "Rows in banks");
+    ex_suggest(
+        ex_metric_value("async_copy_byte_distance") == 0,
+        "copy the next tile of keys and values by cp.async into a second buffer while you compute",
+        "13-async", "Asynchronous copies");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, scores_stay_on_the_SM);
@@ -157,5 +169,5 @@ EXERCISE(attention, .chapter = "14-tensor-cores", .title = "Attention in one ker
                   .variants = {"", "values up to 16", "later keys are nearer"}},
          .technique_case = {{2, 512}}, .timed_case = {{16, 1024}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops, .has_tensor_core_roof = true,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .ideas = ideas,
          .baseline = "1-three-kernels");

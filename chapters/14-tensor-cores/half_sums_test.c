@@ -95,6 +95,13 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(128); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("shared_requests_total") == 0,
+               "let a block add up a row, so that neighbouring warps read neighbouring bytes",
+               "05-atomics-reduction", "By hand: sum_reduce");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, loads_are_vectorized);
@@ -110,5 +117,5 @@ EXERCISE(half_sums, .chapter = "14-tensor-cores", .title = "Sums of halves, in f
                   .variants = {"values in [0, 1)", "values in [-1, 1)"}},
          .technique_case = {{1056, 2048}}, .timed_case = {{16384, 4096}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .ideas = ideas,
          .baseline = "1-halves");

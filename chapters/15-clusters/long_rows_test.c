@@ -105,6 +105,16 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("cluster_load_requests") > 0,
+               "exchange maximum and sum at once, written into the other blocks' shared memory, so "
+               "that everybody reads at home",
+               "15-clusters", "By hand: long_rows");
+    ex_suggest(true, "load and store four elements as one vector", "02-coalescing",
+               "By hand: vector_loads");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, a_row_is_read_once);
@@ -121,5 +131,5 @@ EXERCISE(long_rows, .chapter = "15-clusters", .title = "Rows that no block can k
                                "around -250"}},
          .technique_case = {{4, MAX_ROW_LENGTH}}, .timed_case = {{128, MAX_ROW_LENGTH}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .ideas = ideas,
          .baseline = "1-three-reads");

@@ -109,6 +109,14 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(32); }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(true,
+               "keep flags as bits of a vote, and do the inner cells between arriving at the "
+               "barrier and waiting for it",
+               "15-clusters", "By hand: spikes");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, one_launch_for_all_steps);
@@ -124,5 +132,5 @@ EXERCISE(spikes, .chapter = "15-clusters", .title = "Steps that need all of the 
                   .variants = {"", "nothing drives", "all fire at first", "a strong drive"}},
          .technique_case = {{1 << 18, 30}}, .timed_case = {{MAX_POTENTIAL, 60}},
          .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .ideas = ideas,
          .baseline = "1-launches");

@@ -114,6 +114,18 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
+/* Ideas that separate the ladder's last steps from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("cluster_load_requests") > 0,
+               "write each sum into the shared memory of all blocks, in two places in turn, so "
+               "that a round takes one barrier",
+               "15-clusters", "By hand: threshold");
+    ex_suggest(
+        true,
+        "drop the elements below the threshold, which only rises, so that each round has fewer",
+        "15-clusters", "By hand: threshold");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, one_launch_for_all_rounds);
@@ -130,5 +142,5 @@ EXERCISE(threshold, .chapter = "15-clusters", .title = "Many rounds over a row",
                   .variants = {"", "values up to 1000", "all equal", "rising", "a peak"}},
          .technique_case = {{4, MAX_ROW_LENGTH}}, .timed_case = {{128, MAX_ROW_LENGTH}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .ideas = ideas,
          .baseline = "1-launches");

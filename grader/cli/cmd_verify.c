@@ -7,8 +7,9 @@
  * Hardcoded sizes: a version that is the model solution at the sizes of the test file, and does
  *   nothing at others, fails each drawn case.
  * Ladder: 2 to 9 steps. Each step compiles, is correct and gets more points than the one before, or
- *   the ladder's text explains why not ("`2-pairs` scores no more than `1-single`: …"). Its table
- *   has the counters that the simulated GPU counts.
+ *   the ladder's text explains why not ("`2-pairs` scores no more than `1-single`: …"); none costs
+ *   points. The report of a step that reaches all goals and is slow names the missing idea and its
+ *   lesson (ladder_points.h). The ladder's table has the counters that the simulated GPU counts.
  * Model solution: AC with 100 points.
  * Mutants: 4 or more. Each gets the verdict that its first line expects ("// expect: WA", or
  *   "// expect: RTE race", where the message must contain the word). Idle work adds no technique

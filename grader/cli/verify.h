@@ -54,7 +54,7 @@ void verify_collect_subjects(struct verification *c, unsigned exercise_index);
 /* Returns true if the subject's result is the one that its role requires; reports it if not. */
 bool verify_judge(struct verification *c, const struct exercise *ex, const struct subject *s);
 /* Reports steps of the ladder that score no more than the one before, unless the ladder's text
- * explains why. */
+ * explains why; steps that cost points; and steps whose report doesn't say how to go on. */
 void verify_step_order(struct verification *c, unsigned exercise_index);
 /* Reports speed points that don't match what the technique gains. */
 void verify_speed_points(struct verification *c, const struct exercise *ex,

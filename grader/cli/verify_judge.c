@@ -5,6 +5,7 @@
 #include "grader/book/problem.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/ladder_check.h"
+#include "grader/cli/ladder_points.h"
 #include "grader/cli/verify.h"
 #include "grader/cli/verify_result.h"
 #include "grader/grade/score.h"
@@ -210,6 +211,21 @@ static bool ladder_explains(const struct exercise *ex, const char *step) {
     return found;
 }
 
+static bool is_graded(const struct result *r) {
+    return r->verdict == V_AC || r->verdict == V_PART;
+}
+
+/* Checks that no step costs points, and that its report says how to go on. */
+static void check_step_points(struct verification *c, const struct exercise *ex,
+                              const struct subject *s, const struct subject *previous) {
+    struct buf problems = {0};
+    if (!is_graded(&s->result)) return; /* reported already */
+    if (previous && is_graded(&previous->result))
+        ladder_keeps_points(&s->result, &previous->result, &problems);
+    ladder_names_idea(&s->result, &problems);
+    verify_report_problems(c, ex, s->label, &problems);
+}
+
 /* Checks that the score rises from step to step. */
 void verify_step_order(struct verification *c, unsigned exercise_index) {
     const struct subject *previous = NULL;
@@ -227,6 +243,7 @@ void verify_step_order(struct verification *c, unsigned exercise_index) {
             verify_report_problem(c, c->list[exercise_index],
                                   "the ladder says that step %s scores no more, but it does",
                                   s->label);
+        check_step_points(c, c->list[exercise_index], s, previous);
         previous = s;
     }
 }

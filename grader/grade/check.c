@@ -250,6 +250,15 @@ double ex_metric_value(const char *metric) {
 }
 unsigned ex_launch_count(void) { return current->launch_stats.launches; }
 
+void ex_suggest(bool is_missing, const char *idea, const char *chapter, const char *heading) {
+    struct buf text = {0};
+    struct result *r = current->r;
+    if (!is_missing || r->missing_idea) return;
+    buf_printf(&text, "%s (chapter %s, \"%s\")", idea, chapter, heading);
+    r->missing_idea = arena_strndup(&r->arena, buf_str(&text), text.size);
+    buf_free(&text);
+}
+
 double ex_theoretical_occupancy(unsigned threads, unsigned registers, unsigned shared_bytes) {
     const struct gpu_device *d = grade_device();
     if (shared_bytes > d->shared_per_block) return 0;
@@ -351,6 +360,13 @@ static void run_group(struct grading_ctx *g, enum test_group group, unsigned *te
     srunner_free(runner);
 }
 
+static void find_missing_idea(struct grading_ctx *g) {
+    if (!g->ex->ideas) return;
+    current = g;
+    g->ex->ideas();
+    current = NULL;
+}
+
 void check_goals(struct grading_ctx *g) {
     struct check_counts *n = &g->r->checks;
     run_group(g, GROUP_GOALS, &n->goals, &n->goals_reached);
@@ -369,5 +385,6 @@ bool check_run(struct grading_ctx *g) {
     check_goals(g);
     struct check_counts *n = &g->r->checks;
     run_group(g, GROUP_GUARDS, &n->guards, &n->guards_passed);
+    find_missing_idea(g);
     return true;
 }

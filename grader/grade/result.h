@@ -132,6 +132,9 @@ struct result {
     struct points earned, available; /* before scaling */
     double case_points;              /* see struct grading_policy */
     struct check_counts checks;
+    /* An idea that the version lacks and where it is taught; NULL = none. It becomes the reason of
+     * lost speed points (score_points), so it is not serialized. */
+    const char *missing_idea;
     struct point_loss *points_lost;
     unsigned npoints_lost;
     bool speed_counted;

@@ -96,6 +96,9 @@ static void add_speed_loss(struct result *r, double alpha_value) {
     else
         buf_printf(&reason, "%.2fx the model solution's speed (%s), full points from %.2fx",
                    r->speed.vs_solution, r->speed.kind, SCORE_FULL_SPEED);
+    bool are_goals_reached = r->goals_waived || r->checks.goals_reached == r->checks.goals;
+    if (!r->speed.disqualified && r->missing_idea && are_goals_reached)
+        buf_printf(&reason, "; " SCORE_IDEA_PREFIX "%s", r->missing_idea);
     add_point_loss(r, points * alpha_value, "speed", &reason);
     buf_free(&reason);
 }

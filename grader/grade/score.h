@@ -39,6 +39,8 @@ double score_speed(double full, double vs_solution, double solution_speedup);
  * to max_score. If the submission itself prevented a time (speed.disqualified), it loses the speed
  * points. */
 void score_points(struct result *r, bool count_modelled);
+/* The text before the missing idea in the reason for lost speed points. */
+#define SCORE_IDEA_PREFIX "to go on: "
 /* Sets the score and the points lost of any other result: 0, points for correct cases, or no score.
  */
 void score_incorrect(struct result *r);

@@ -338,6 +338,26 @@ START_TEST(an_exercise_without_goals_is_scored_by_speed) {
 }
 END_TEST
 
+/* The idea is the reason for lost speed points only where all goals are reached: before that, the
+ * missed goal says what to do. */
+START_TEST(a_missing_idea_explains_lost_speed_points) {
+    for (unsigned goals_reached = 0; goals_reached < 2; goals_reached++) {
+        struct result r;
+        result_with(&r, goals_reached ? "" : "a");
+        r.checks.goals_reached = r.checks.goals - !goals_reached;
+        r.checks.goal_progress = r.checks.goals_reached;
+        r.speed = (struct speed_result){
+            .valid = true, .kind = "modelled", .vs_solution = 0.5, .solution_speedup = 4};
+        r.missing_idea = "use vectors (chapter 02-coalescing, \"By hand: vector_loads\")";
+        score_points(&r, true);
+        const char *reason = r.points_lost[r.npoints_lost - 1].reason;
+        ck_assert_msg(!!strstr(reason, "; to go on: use vectors (chapter") == goals_reached, "%s",
+                      reason);
+        result_free(&r);
+    }
+}
+END_TEST
+
 UNIT_SUITE(score) {
     Suite *s = suite_create("score");
     TCase *t = tcase_create("points");
@@ -356,6 +376,7 @@ UNIT_SUITE(score) {
     tcase_add_test(t, wrong_results_score_zero);
     tcase_add_test(t, the_baseline_must_fail_each_goal_and_pass_each_guard);
     tcase_add_test(t, an_exercise_without_goals_is_scored_by_speed);
+    tcase_add_test(t, a_missing_idea_explains_lost_speed_points);
     suite_add_tcase(s, t);
     return s;
 }
