@@ -47,7 +47,7 @@ void page_stacked_bars(const char *title, const struct page_bar *bars, unsigned 
                        const char *const names[PAGE_PARTS], struct buf *out);
 
 struct page_dot {
-    const char *name, *css_class; /* class: naive, yours, step, solution */
+    const char *name, *css_class; /* name: may be ""; class: naive, yours, step, solution */
     double us;
 };
 /* Draws the device's roofline, and versions of a problem with these bytes and operations. */

@@ -103,8 +103,19 @@ static int compare_heights(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Leaves the dots without a name at the end. Returns the number of the others. */
+static unsigned named_first(struct label *l, unsigned n) {
+    unsigned named = 0;
+    for (unsigned i = 0; i < n; i++)
+        if (l[i].dot->name[0]) {
+            struct label moved = l[i];
+            l[i] = l[named], l[named++] = moved;
+        }
+    return named;
+}
+
 /* All versions have the same intensity, so their dots are above each other. Pushes the names next
- * to them apart, with a line from each dot to its name. */
+ * to them apart, with a line from each dot to its name. Dots without a name come first, below. */
 static void draw_dots(const struct axes *a, double intensity, double flops,
                       const struct page_dot *d, unsigned n, struct buf *out) {
     struct label *l = xcalloc(n + 1, sizeof *l);
@@ -112,6 +123,9 @@ static void draw_dots(const struct axes *a, double intensity, double flops,
     bool labels_left = x > (PLOT_LEFT + PLOT_RIGHT) / 2.0;
     for (unsigned i = 0; i < n; i++)
         l[i] = (struct label){x, plot_y(a, flops / (d[i].us * 1e-6)), 0, &d[i]};
+    unsigned named = named_first(l, n);
+    for (unsigned i = named; i < n; i++) page_svg_dot(x, l[i].y, l[i].dot->css_class, out);
+    n = named;
     qsort(l, n, sizeof *l, compare_heights);
     for (unsigned i = 0; i < n; i++) last_y = l[i].text_y = fmax(l[i].y, last_y + 12);
     for (unsigned i = n; i-- > 0;) { /* those that were pushed off the plot push back */
@@ -217,8 +231,11 @@ void page_line_chart(const char *title, const char *unit, const char *const *nam
     unsigned label_step = (n + 11) / 12;
     page_svg_open(WIDTH, PLOT_BOTTOM + 22, title, out);
     draw_y_axis(&r, unit, out);
-    for (unsigned i = 0; i < n; i += label_step)
-        page_svg_small_text(column_x(i, n), PLOT_BOTTOM + 12, "middle", names[i], out);
+    for (unsigned i = 0; i < n; i += label_step) {
+        bool is_at_edge = n > 1 && i + 1 == n; /* the picture would cut a centred name off */
+        page_svg_small_text(column_x(i, n) + (is_at_edge ? 8 : 0), PLOT_BOTTOM + 12,
+                            is_at_edge ? "end" : "middle", names[i], out);
+    }
     for (unsigned k = 0; k < nseries; k++) {
         draw_series(&s[k], n, &r, k, out);
         legend[palette[k % 6]] = s[k].name, used[palette[k % 6]] = true;

@@ -5,6 +5,7 @@
 #include "grader/page/page.h"
 #include "grader/report/report.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,32 +224,41 @@ static void write_source_line(const struct result *r, const struct sim_access *a
     buf_free(&raw), buf_free(&clean);
 }
 
+/* Appends "load of 4 bytes by 32 lanes: 32 sectors for 128 bytes, ideal: 4". */
+static void describe_access(const struct sim_access *a, struct buf *out) {
+    static const char *const verbs[] = {"load", "store", "atomic"};
+    unsigned bytes, ideal = page_ideal_sectors(a, &bytes),
+                    lanes = (unsigned)__builtin_popcount(a->mask);
+    buf_printf(out, "%s of %u bytes by %u lane%s: ", verbs[a->kind], a->lane_bytes, lanes,
+               lanes == 1 ? "" : "s");
+    if (a->kind == SIM_ACCESS_ATOMIC) buf_printf(out, "%u serialized", a->cost);
+    else if (a->is_shared) buf_printf(out, "%u wavefront%s", a->cost, a->cost == 1 ? "" : "s");
+    else
+        buf_printf(out, "%u sector%s for %u bytes, ideal: %u", a->cost, a->cost == 1 ? "" : "s",
+                   bytes, ideal);
+}
+
 static void write_caption(const struct result *r, const char *name, const struct access_result *a,
                           struct buf *out) {
-    static const char *const verbs[] = {"load", "store", "atomic"};
-    unsigned bytes, ideal = page_ideal_sectors(&a->access, &bytes),
-                    lanes = (unsigned)__builtin_popcount(a->access.mask);
     buf_puts(out, "<figcaption><strong>"), html_escape_text(name, out),
         buf_puts(out, "</strong> <code>");
     html_escape_text(a->kernel, out), buf_puts(out, "</code>, "),
         html_escape_text(a->access.file, out);
-    buf_printf(out, ":%u, %s of %u bytes by %u lane%s: ", a->access.line, verbs[a->access.kind],
-               a->access.lane_bytes, lanes, lanes == 1 ? "" : "s");
-    if (a->access.kind == SIM_ACCESS_ATOMIC) buf_printf(out, "%u serialized", a->access.cost);
-    else if (a->access.is_shared)
-        buf_printf(out, "%u wavefront%s", a->access.cost, a->access.cost == 1 ? "" : "s");
-    else
-        buf_printf(out, "%u sector%s for %u bytes, ideal: %u", a->access.cost,
-                   a->access.cost == 1 ? "" : "s", bytes, ideal);
+    buf_printf(out, ":%u, ", a->access.line);
+    describe_access(&a->access, out);
     write_source_line(r, &a->access, out);
     buf_puts(out, "</figcaption>");
+}
+
+static void draw_access(const struct sim_access *a, struct buf *out) {
+    (a->is_shared ? page_map_banks : page_map_sectors)(a, out);
 }
 
 static void write_figure(const struct result *r, const char *name, const struct access_result *a,
                          struct buf *out) {
     if (!a) return;
     buf_puts(out, "<figure>");
-    (a->access.is_shared ? page_map_banks : page_map_sectors)(&a->access, out);
+    draw_access(&a->access, out);
     write_caption(r, name, a, out);
     buf_puts(out, "</figure>\n");
 }
@@ -362,4 +372,65 @@ void report_picture_history(const struct report_context *b, struct buf *out) {
                     true, out);
     buf_puts(out, "<figcaption>Time, run by run.</figcaption></figure></div>\n");
     free(score), free(us), free(names), free(text);
+}
+
+/* ---- pictures of a page that shows a result live ---- */
+
+/* Writes the attempts, the baseline and the model solution as dots, and the last attempt by name.
+ */
+static void write_attempts(const struct result *r, const struct gpu_device *d,
+                           const struct report_context *b, struct buf *out) {
+    const struct speed_result *p = &r->speed;
+    struct page_dot *dots = xcalloc(b->nhistory + 3, sizeof *dots);
+    unsigned n = 0;
+    for (unsigned i = 0; i < b->nhistory; i++)
+        if (b->history[i].us > 0 && !strcmp(b->history[i].kind, p->kind))
+            dots[n++] = (struct page_dot){"", "step", b->history[i].us};
+    if (p->baseline_us > 0) dots[n++] = (struct page_dot){"baseline", "naive", p->baseline_us};
+    if (p->solution_us > 0)
+        dots[n++] = (struct page_dot){"model solution", "solution", p->solution_us};
+    dots[n++] = (struct page_dot){"yours", "yours", p->student_us};
+    page_roofline(p->bytes, p->flops, d->dram_rate, result_peak_flops(p, d), dots, n, out);
+    free(dots);
+}
+
+static void write_account(const struct result *r, struct buf *out) {
+    const char *names[PAGE_PARTS] = {"launch"};
+    for (unsigned k = 0; k < SIM_STALL_COUNT; k++) names[k + 1] = sim_stall_text(k);
+    struct page_bar bar = bar_of(&(struct shown_version){"yours", r, r->speed.student_us});
+    page_stacked_bars("Modelled time by stall reason", &bar, 1, names, out);
+}
+
+static json_t *access_json(const struct access_result *a) {
+    struct buf svg = {0}, caption = {0};
+    draw_access(&a->access, &svg);
+    buf_printf(&caption, "%s memory, ", a->access.is_shared ? "shared" : "global");
+    describe_access(&a->access, &caption);
+    json_t *j = json_pack("{s:i, s:s, s:s, s:s, s:i}", "line", (int)a->access.line, "kernel",
+                          a->kernel, "caption", buf_str(&caption), "svg", buf_str(&svg), "wasted",
+                          wasted_cost(&a->access));
+    buf_free(&svg), buf_free(&caption);
+    return j;
+}
+
+static json_t *accesses_json(const struct result *r) {
+    enum { MAX_PICTURES = 40 };
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->naccesses && json_array_size(list) < MAX_PICTURES; i++)
+        if (!strcmp(r->accesses[i].access.file, r->file))
+            json_array_append_new(list, access_json(&r->accesses[i]));
+    return list;
+}
+
+struct json_t *report_pictures_json(const struct result *r, const struct gpu_device *d,
+                                    const struct report_context *b) {
+    struct buf account = {0}, roofline = {0};
+    const struct speed_result *p = &r->speed;
+    bool has_time = p->valid && p->student_us > 0;
+    if (has_time && !strcmp(p->kind, "modelled")) write_account(r, &account);
+    if (has_time && p->flops > 0 && p->bytes > 0) write_attempts(r, d, b, &roofline);
+    json_t *j = json_pack("{s:s, s:s, s:o}", "account", buf_str(&account), "roofline",
+                          buf_str(&roofline), "accesses", accesses_json(r));
+    buf_free(&account), buf_free(&roofline);
+    return j;
 }
