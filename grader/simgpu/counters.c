@@ -100,10 +100,13 @@ static void line_text(struct buf *b, const struct sim_line *l) {
 static void launch_text(struct buf *b, const struct server_launch *l) {
     const uint32_t *g = l->launch->grid, *t = l->launch->block;
     const struct sim_result *r = &l->result->sim;
+    struct buf name = {0};
+    buf_puts(&name, l->kernel), text_demangle(&name);
     buf_printf(b, "kernel %s  grid %u,%u,%u  block %u,%u,%u  %s %.3f us  occupancy %.0f%%\n",
-               l->kernel, g[0], g[1], g[2], t[0], t[1], t[2],
+               buf_str(&name), g[0], g[1], g[2], t[0], t[1], t[2],
                l->result->measured ? "measured" : "modelled", l->result->seconds * 1e6,
                r->theoretical_occupancy * 100);
+    buf_free(&name);
     for (unsigned i = 0; i < sim_counter_count(); i++)
         if (sim_counter_get(&r->counters, i))
             buf_printf(b, "  %-28s %llu\n", sim_counter_name(i),

@@ -308,6 +308,9 @@ START_TEST(text_counters_name_their_lines) {
         shell("grep -Eq 'global_store_threads +64$' %s/err && grep -q 'main_part.cu:6 ' %s/err",
               work, work),
         0);
+    ck_assert_msg(shell("grep -q '^kernel ' %s/err && ! grep -q '^kernel _Z' %s/err", work, work) ==
+                      0,
+                  "a mangled name");
 }
 END_TEST
 
