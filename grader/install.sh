@@ -95,7 +95,7 @@ program "$build/libexec/device" libexec/warpbook/device
 program "$build/libexec/hostproc" libexec/warpbook/hostproc
 put 644 "$build/lib/libwbcudart.a" lib/warpbook/libwbcudart.a
 folders="chapters common"
-for folder in solutions grader/vendor grader/serve/app; do if [ -d $folder ]; then folders="$folders $folder"; fi; done
+for folder in solutions grader/vendor grader/serve/app grader/editor grader/notebook; do if [ -d $folder ]; then folders="$folders $folder"; fi; done
 # shellcheck disable=SC2086
 tracked $folders | while IFS= read -r file; do
     case $file in

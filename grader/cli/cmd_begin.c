@@ -1,7 +1,8 @@
 /* cmd_begin.c — grader begin DIR: makes a student's workspace with the book's starter files,
- * lessons and tasks. On an existing workspace it adds new files and updates those that the student
- * hasn't changed. It never replaces a changed file: the workspace's marker file (PATHS_MARKER_FILE)
- * holds the digest with which each file was delivered, so a different digest means a change. */
+ * lessons and tasks, and the files that set editors up. On an existing workspace it adds new files
+ * and updates those that the student hasn't changed. It never replaces a changed file: the
+ * workspace's marker file (PATHS_MARKER_FILE) holds the digest with which each file was delivered,
+ * so a different digest means a change. */
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/text.h"
@@ -169,6 +170,11 @@ static bool deliver_tree(struct student_folder *b, const char *relative, unsigne
     return ok;
 }
 
+static bool deliver_editor_file(void *user, const char *relative, const struct buf *text,
+                                struct err *e) {
+    return update_file(user, relative, text, e);
+}
+
 static void print_summary(const struct student_folder *b, const char *name) {
     printf("%s: %u exercises; files: %u added, %u updated, %u kept as you changed them, "
            "%u unchanged\n",
@@ -189,7 +195,7 @@ int cmd_begin(const struct options *o) {
     bool ok =
         o->noperands == 1 || err_set(&e, ERR_INPUT, "begin takes one folder: grader begin DIR");
     ok = ok && open_folder(&b, o->operands[0], &e) && deliver_tree(&b, "chapters", 0, &e) &&
-         write_marker(&b, &e);
+         cli_deliver_editor_files(deliver_editor_file, &b, &e) && write_marker(&b, &e);
     if (ok) print_summary(&b, o->operands[0]);
     buf_free(&b.old_manifest), buf_free(&b.new_manifest), buf_free(&b.conflicts);
     return ok ? EXIT_PASSED : cli_report_error(&e);

@@ -34,6 +34,11 @@ COMMANDS(X)
 void cli_append_commands(struct buf *out);
 /* Prints an error to standard error; returns the exit status for its kind. */
 int cli_report_error(const struct err *e);
+/* Passes each file that sets an editor up in a workspace (editor_files.c): its path there, its
+ * text. */
+typedef bool cli_deliver_function(void *user, const char *relative, const struct buf *text,
+                                  struct err *e);
+bool cli_deliver_editor_files(cli_deliver_function *deliver, void *user, struct err *e);
 /* Returns the exercises that the operands name, or all of them without operands. The list ends with
  * NULL; the caller frees it. NULL with an error: a name is unknown. */
 const struct exercise **cli_select_exercises(const struct options *o, struct err *e);
