@@ -183,11 +183,14 @@ pictures: all
 # `python3 grader/tests/pages/pages.py FOLDER PICTURES` takes screenshots. Then it uses `grader serve`
 # in the browser: edits, saves, conflicts, reloads, restores.
 drawn := 02-coalescing/transpose-1-coalesced-reads 04-bank-conflicts/reduce_addressing-1-modulo 07-fusion/softmax-1-three-kernels
+check-editors: all
+	$(Q)python3 grader/tests/editors/editors.py $(B)/grader
 check-pages: site
 	$(Q)mkdir -p $(B)/pages && for f in $(drawn); do name=$${f##*/}; \
 	  $(B)/grader report $${name%%-*} --file solutions/$$f.cu --output $(B)/pages/$$name.html || [ $$? = 1 ] || exit 1; done
 	$(Q)python3 grader/tests/pages/pages.py $(SITE) && python3 grader/tests/pages/pages.py $(B)/pages
 	$(Q)python3 grader/tests/pages/workbench.py $(B)/grader
+	$(Q)python3 grader/tests/pages/attack.py $(B)/grader
 $(B)/simgpu: $(call obj,$(simgpu_c) $(page_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # The device process has no code or data of the book or of grading, so a submission can't read any
@@ -411,5 +414,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site slides student-release test time-model uninstall
+.PHONY: all baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site slides student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

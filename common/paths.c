@@ -290,7 +290,8 @@ static bool find_toolkit(char out[PATH_MAX], struct err *e) {
 bool paths_cuda_toolkit(char out[PATH_MAX], struct err *e) {
     static char found[PATH_MAX];
     char link[PATH_MAX];
-    if (!paths_init(e)) return false;
+    struct err no_book = {0}; /* which a compiler doesn't need */
+    if (!paths_init(&no_book) && !program_dir[0]) return *e = no_book, false;
     if (!found[0] && is_installed && !find_toolkit(found, e)) return found[0] = 0, false;
     if (!found[0] && !is_installed &&
         !(path_join(link, sizeof link, program_dir, "cuda") && realpath(link, found)))

@@ -30,8 +30,19 @@ struct sweep {
     char name[128], state_path[PATH_MAX];
     const char *devices[MAX_DEVICES];
     unsigned jobs;
-    struct status_count count;
+    tune_row_function *on_row;
+    void *user;
 };
+
+static struct tune_page page_of(const struct sweep *s) {
+    return (struct tune_page){book_id(s->ex), s->name,    &s->space,
+                              s->rows,        s->devices, s->o->ndevices};
+}
+
+static void report_row(const struct sweep *s, const struct tune_row *row, const char *reason) {
+    struct tune_page p = page_of(s);
+    s->on_row(s->user, &p, row, reason);
+}
 
 /* Computes a hash of everything that rows depend on: the source, the grader, the devices. */
 static void sweep_key(const struct sweep *s, char key[HASH_HEX_SIZE]) {
@@ -70,22 +81,6 @@ static void run_item(void *user, unsigned slot, struct buf *out) {
     buf_free(&text);
 }
 
-static void print_row(const struct sweep *s, const struct tune_row *row, const char *reason) {
-    char label[TUNE_MAX_LABEL];
-    struct buf line = {0};
-    tune_label(&s->space, row->combination, label);
-    buf_printf(&line, "  %-10s %-36s %-7s", s->devices[row->device], label, row->verdict);
-    if (row->us > 0)
-        buf_puts(&line, " "), page_time(row->us, &line), buf_printf(&line, " %s", row->speed_kind);
-    else if (reason[0])
-        buf_puts(&line, "\n"), report_wrap(reason, 13, &(struct report_style){.width = 80}, &line);
-    while (line.size && line.data[line.size - 1] == '\n') line.data[--line.size] = 0;
-    status_clear();
-    puts(buf_str(&line));
-    fflush(stdout);
-    buf_free(&line);
-}
-
 static const char *failure_reason(const struct result *r) {
     for (unsigned i = 0; i < r->ncases; i++)
         if (r->cases[i].verdict != V_AC) return r->cases[i].message;
@@ -111,9 +106,7 @@ static bool item_done(void *user, unsigned slot, bool ok, const char *data, size
     char reason[240];
     snprintf(reason, sizeof reason, "%.*s", ok ? (int)strcspn(failure_reason(&r), "\n") : 0,
              ok ? failure_reason(&r) : "");
-    print_row(s, row, reason);
-    s->count.done++;
-    status_count_show(&s->count, "");
+    report_row(s, row, reason);
     row->done = ok && r.verdict != V_IE; /* the next run repeats an internal error */
     if (ok) result_free(&r);
     return !row->done || tune_state_append(s->state_path, s->slot_rows[slot], row, e);
@@ -143,6 +136,53 @@ static bool open_sweep(struct sweep *s, const struct options *o, struct err *e) 
     return true;
 }
 
+static void free_sweep(struct sweep *s) {
+    free(s->rows), free(s->slot_rows);
+    tune_space_free(&s->space);
+    buf_free(&s->source);
+}
+
+/* Reports the rows that an interrupted sweep left. */
+static void report_finished_rows(const struct sweep *s) {
+    for (unsigned i = 0; i < s->n; i++)
+        if (s->rows[i].done) report_row(s, &s->rows[i], "");
+}
+
+static bool run_missing_rows(struct sweep *s, struct err *e) {
+    return parallel_run(s->jobs, &(struct parallel_ops){next_item, run_item, item_done, s}, e);
+}
+
+bool tune_sweep(const struct options *o, tune_row_function *on_row, void *user, struct err *e) {
+    struct sweep s = {.on_row = on_row, .user = user};
+    bool ok = open_sweep(&s, o, e);
+    if (ok) report_finished_rows(&s);
+    ok = ok && run_missing_rows(&s, e);
+    free_sweep(&s);
+    return ok;
+}
+
+/* ---- the command ---- */
+
+/* Prints a row, and counts it once the count has begun; `count` is a struct status_count. */
+static void print_row(void *count, const struct tune_page *p, const struct tune_row *row,
+                      const char *reason) {
+    char label[TUNE_MAX_LABEL];
+    struct buf line = {0};
+    tune_label(p->space, row->combination, label);
+    buf_printf(&line, "  %-10s %-36s %-7s", p->devices[row->device], label, row->verdict);
+    if (row->us > 0)
+        buf_puts(&line, " "), page_time(row->us, &line), buf_printf(&line, " %s", row->speed_kind);
+    else if (reason[0])
+        buf_puts(&line, "\n"), report_wrap(reason, 13, &(struct report_style){.width = 80}, &line);
+    while (line.size && line.data[line.size - 1] == '\n') line.data[--line.size] = 0;
+    status_clear();
+    puts(buf_str(&line));
+    fflush(stdout);
+    buf_free(&line);
+    struct status_count *c = count;
+    if (c->total) c->done++, status_count_show(c, "");
+}
+
 static void print_best(const struct tune_page *p, unsigned d) {
     const struct tune_row *best = tune_best(p, d);
     char label[TUNE_MAX_LABEL];
@@ -168,7 +208,7 @@ static void print_best(const struct tune_page *p, unsigned d) {
 }
 
 static bool write_results(const struct sweep *s, struct err *e) {
-    struct tune_page p = {book_id(s->ex), s->name, &s->space, s->rows, s->devices, s->o->ndevices};
+    struct tune_page p = page_of(s);
     struct buf page = {0};
     char path[PATH_MAX] = "", pages_folder[PATH_MAX];
     puts("");
@@ -185,31 +225,26 @@ static bool write_results(const struct sweep *s, struct err *e) {
     return ok;
 }
 
-static int close_sweep(struct sweep *s, bool ok, const struct err *e) {
-    bool has_time = false;
-    for (unsigned i = 0; i < s->n; i++) has_time |= s->rows[i].us > 0;
-    free(s->rows), free(s->slot_rows);
-    tune_space_free(&s->space);
-    buf_free(&s->source);
-    return !ok ? cli_report_error(e) : has_time ? EXIT_PASSED : EXIT_FAILED;
-}
-
 int cmd_tune(const struct options *o) {
-    struct sweep s = {0};
+    struct status_count count = {0};
+    struct sweep s = {.on_row = print_row, .user = &count};
     struct err e = {0};
-    bool ok = open_sweep(&s, o, &e);
+    bool ok = open_sweep(&s, o, &e), has_time = false;
     unsigned done_count = 0;
     for (unsigned i = 0; ok && i < s.n; i++)
         if (s.rows[i].done) done_count++;
     if (ok)
         printf("%s: %u combinations%s%s\n", book_id(s.ex), s.space.ncombinations,
                o->ndevices > 1 ? " on each device" : "", done_count ? "; continuing:" : "");
-    for (unsigned i = 0; ok && i < s.n; i++)
-        if (s.rows[i].done) print_row(&s, &s.rows[i], "");
-    status_count_begin(&s.count, "runs", s.n - done_count);
-    if (ok && s.count.total) status_count_show(&s.count, "");
-    ok = ok && parallel_run(s.jobs, &(struct parallel_ops){next_item, run_item, item_done, &s}, &e);
+    if (ok) {
+        report_finished_rows(&s);
+        status_count_begin(&count, "runs", s.n - done_count);
+        if (count.total) status_count_show(&count, "");
+    }
+    ok = ok && run_missing_rows(&s, &e);
     status_clear();
     ok = ok && write_results(&s, &e);
-    return close_sweep(&s, ok, &e);
+    for (unsigned i = 0; i < s.n; i++) has_time |= s.rows[i].us > 0;
+    free_sweep(&s);
+    return !ok ? cli_report_error(&e) : has_time ? EXIT_PASSED : EXIT_FAILED;
 }

@@ -73,6 +73,13 @@ struct tune_page {
     const char *const *devices;
     unsigned ndevices;
 };
+struct options;
+/* Receives a row as it finishes; `reason`: why it has no time, "" = unknown. */
+typedef void tune_row_function(void *user, const struct tune_page *p, const struct tune_row *row,
+                               const char *reason);
+/* Sweeps the parameters of the exercise that the options name, on their devices; continues an
+ * interrupted sweep (cmd_tune.c). */
+bool tune_sweep(const struct options *o, tune_row_function *on_row, void *user, struct err *e);
 void tune_write_page(const struct tune_page *p, struct buf *out);
 /* Returns the fastest correct row of a device; NULL = none. */
 const struct tune_row *tune_best(const struct tune_page *p, unsigned device);

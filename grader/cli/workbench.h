@@ -13,27 +13,61 @@
 struct json_t;
 struct workbench_exercise {
     struct source_watch file;
-    bool is_queued;
+    const struct gpu_device *device; /* the one that the page chose; NULL = the first */
     struct buf result; /* the last result as JSON in one line; empty = none since the start */
 };
+
+/* What the grading process does, one job after another. */
+enum workbench_job_kind {
+    WORKBENCH_GRADE, /* grades the student's file */
+    WORKBENCH_QUIZ,  /* judges an answer; argument: "QUESTION ANSWER" */
+    WORKBENCH_TUNE,  /* sweeps the parameters of the student's file */
+    WORKBENCH_PLAY   /* runs a program of the playground; argument: its name */
+};
+enum { WORKBENCH_MAX_JOBS = 128, WORKBENCH_MAX_ARGUMENT = 200 };
+struct workbench_job {
+    enum workbench_job_kind kind;
+    unsigned index; /* of the exercise; the playground: book_count() */
+    const struct gpu_device *device;
+    char argument[WORKBENCH_MAX_ARGUMENT];
+};
+
 struct workbench {
     const struct options *o;
     struct serve *server;
     struct workbench_exercise *exercises; /* by their index in the book */
-    /* The grading process: indexes of exercises go in, lines "EVENT JSON" come out. */
-    int requests_fd, events_fd;
-    unsigned graded_index; /* the exercise that it grades; book_count() = none */
-    struct buf events;     /* an incomplete line */
+    /* The grading process: jobs go in, lines "EVENT JSON" come out. */
+    int requests_fd, events_fd, grading_pid;
+    bool is_busy; /* jobs[0] runs; the others wait */
+    struct workbench_job jobs[WORKBENCH_MAX_JOBS];
+    unsigned njobs;
+    struct buf events; /* an incomplete line */
 };
 
 /* ---- workbench_queue.c ---- */
 /* Starts the grading process. Call it before serve_start(), so that it inherits no connection. */
 bool workbench_start_grading(struct workbench *w, struct err *e);
-void workbench_queue(struct workbench *w, unsigned index);
-/* Forwards the events of the grading process to the pages; starts the next grading. */
+/* Appends a job, unless an equal one waits. Returns false if the queue is full. */
+bool workbench_queue(struct workbench *w, const struct workbench_job *job);
+/* Appends the grading of an exercise on its device. */
+void workbench_queue_grading(struct workbench *w, unsigned index);
+/* Ends the running job. */
+void workbench_stop_job(struct workbench *w);
+/* Forwards the events of the grading process to the pages; starts the next job. */
 void workbench_read_events(struct workbench *w);
 /* Queues every exercise whose file has changed, and tells the pages. */
 void workbench_check_files(struct workbench *w);
+
+/* ---- workbench_jobs.c ---- */
+struct workbench_output {
+    int fd;
+    const struct options *o;
+    const struct workbench_job *job;
+};
+/* Writes the line of an event. Takes over the reference. */
+void workbench_put_event(const struct workbench_output *out, const char *name, struct json_t *o);
+/* Does a job, in a process of its own. */
+void workbench_run_job(const struct workbench_output *out);
 
 /* ---- workbench_requests.c ---- */
 /* Answers a request: `user` is the workbench. */
@@ -45,7 +79,9 @@ struct json_t *workbench_exercise_json(const struct workbench *w, unsigned index
 struct json_t *workbench_history_json(const struct exercise *ex);
 struct json_t *workbench_hints_json(const struct exercise *ex);
 struct json_t *workbench_solution_json(const struct exercise *ex, struct err *e);
-struct json_t *workbench_result_json(const struct options *o, const struct result *r);
+struct json_t *workbench_result_json(const struct gpu_device *d, const struct result *r);
+struct json_t *workbench_devices_json(void);
+struct json_t *workbench_quiz_json(const struct exercise *ex, struct err *e);
 /* Appends the object in one line. Takes over the reference. */
 void workbench_put_json(struct json_t *o, struct buf *out);
 
@@ -58,3 +94,12 @@ bool workbench_write(const char *root, const char *relative, const struct buf *t
 /* The same for the file that the student edits. A missing file reads as empty. */
 bool workbench_read_source(const struct exercise *ex, struct buf *out, struct err *e);
 bool workbench_write_source(const struct exercise *ex, const struct buf *text, struct err *e);
+
+/* ---- workbench_play.c ---- */
+/* Returns true for "NAME.cu" without folders. */
+bool workbench_is_play_name(const char *name);
+bool workbench_read_play(const char *name, struct buf *out, struct err *e);
+bool workbench_write_play(const char *name, const struct buf *text, struct err *e);
+struct json_t *workbench_play_list_json(void);
+/* Builds and runs a program in a sandbox; NULL with an error if that could not be tried. */
+struct json_t *workbench_play_json(const char *name, const char *device, struct err *e);

@@ -3,6 +3,7 @@
 #include "common/text.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/progress.h"
+#include "grader/cli/quiz.h"
 #include "grader/cli/workbench.h"
 #include "grader/report/report.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TEXT_BYTES = 4 << 20, MAX_RUNS = 500 };
+enum { MAX_TEXT_BYTES = 4 << 20, MAX_RUNS = 500, MAX_DOTS = 30 };
 
 void workbench_put_json(struct json_t *o, struct buf *out) {
     char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12));
@@ -125,9 +126,13 @@ struct json_t *workbench_exercise_json(const struct workbench *w, unsigned index
     if (!text) return NULL;
     snprintf(lesson, sizeof lesson, "%.3800s/chapters/%.100s/README.md", book_root(), ex->chapter);
     json_t *result = last->size ? json_loads(buf_str(last), 0, NULL) : NULL;
-    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:b, s:b, s:o?}", "id", book_id(ex),
-                     "title", ex->title, "chapter", ex->chapter, "source", text, "digest", digest,
-                     "task", task_json(ex), "lesson", markdown_json(lesson), "hints",
+    const struct gpu_device *d = w->exercises[index].device;
+    return json_pack("{s:s, s:s, s:o, s:b, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:b, s:b, s:o?}",
+                     "device", d ? d->name : w->o->devices[0]->name, "default_device",
+                     w->o->devices[0]->name, "devices", workbench_devices_json(), "has_quiz",
+                     (int)quiz_exists(ex->chapter), "id", book_id(ex), "title", ex->title,
+                     "chapter", ex->chapter, "source", text, "digest", digest, "task",
+                     task_json(ex), "lesson", markdown_json(lesson), "hints",
                      workbench_hints_json(ex), "has_solution", (int)book_has_solutions(), "started",
                      (int)!progress_is_unmodified(ex), "result", result);
 }
@@ -139,7 +144,9 @@ static int compare_times(const void *a, const void *b) {
 
 struct json_t *workbench_history_json(const struct exercise *ex) {
     static struct report_history_entry runs[MAX_RUNS + PROGRESS_MAX_VERSIONS];
+    struct buf plot = {0};
     unsigned n = progress_history(ex, runs, MAX_RUNS);
+    report_picture_history(&(struct report_context){.history = runs, .nhistory = n}, &plot);
     n += progress_ungraded_versions(ex, runs + n, PROGRESS_MAX_VERSIONS);
     qsort(runs, n, sizeof *runs, compare_times);
     json_t *list = json_array();
@@ -148,7 +155,9 @@ struct json_t *workbench_history_json(const struct exercise *ex) {
                                               (json_int_t)runs[i].graded_at, "verdict",
                                               runs[i].verdict, "score", runs[i].score, "us",
                                               runs[i].us, "digest", runs[i].source_digest));
-    return list;
+    json_t *o = json_pack("{s:o, s:s}", "runs", list, "plot", buf_str(&plot));
+    buf_free(&plot);
+    return o;
 }
 
 struct json_t *workbench_solution_json(const struct exercise *ex, struct err *e) {
@@ -164,15 +173,44 @@ struct json_t *workbench_solution_json(const struct exercise *ex, struct err *e)
     return o;
 }
 
+struct json_t *workbench_devices_json(void) {
+    json_t *list = json_array();
+    for (unsigned i = 0; device_at(i); i++)
+        json_array_append_new(list, json_pack("{s:s, s:s}", "name", device_at(i)->name, "full_name",
+                                              device_at(i)->full_name));
+    return list;
+}
+
+/* Returns the questions without their answers. */
+struct json_t *workbench_quiz_json(const struct exercise *ex, struct err *e) {
+    struct quiz quiz;
+    json_t *list = NULL;
+    if (quiz_open(ex->chapter, &quiz, e)) {
+        list = json_array();
+        for (unsigned i = 0; i < quiz.n; i++)
+            json_array_append_new(list, json_pack("{s:s, s:i}", "text", quiz.questions[i].text,
+                                                  "choices", (int)quiz.questions[i].nchoices));
+    }
+    quiz_free(&quiz);
+    return list ? json_pack("{s:o}", "questions", list) : NULL;
+}
+
 /* ---- a result ---- */
 
-struct json_t *workbench_result_json(const struct options *o, const struct result *r) {
+static json_t *pictures_json(const struct gpu_device *d, const struct result *r) {
+    static struct report_history_entry runs[MAX_DOTS];
+    struct report_context context = {.history = runs,
+                                     .nhistory = progress_history(r->ex, runs, MAX_DOTS)};
+    return report_pictures_json(r, d, &context);
+}
+
+struct json_t *workbench_result_json(const struct gpu_device *d, const struct result *r) {
     struct report_style style = {.width = 100};
     struct buf report = {0}, first = {0};
     char digest[HASH_HEX_SIZE];
-    json_t *all = report_json(&r, 1, o->devices[0], r->seed);
+    json_t *all = report_json(&r, 1, d, r->seed);
     json_t *j = json_incref(json_array_get(json_object_get(all, "exercises"), 0));
-    report_text(r, o->devices[0], &style, &report);
+    report_text(r, d, &style, &report);
     if (r->verdict != V_AC) report_first_failure(r, &first);
     sha256_hex(buf_str(&r->source), r->source.size, digest);
     json_object_set(j, "jail", json_object_get(all, "jail"));
@@ -181,7 +219,9 @@ struct json_t *workbench_result_json(const struct options *o, const struct resul
     json_object_set_new(j, "first_failure", text_json(&first));
     json_object_set_new(j, "report", text_json(&report));
     json_object_set_new(j, "digest", json_string(digest));
-    json_object_set_new(j, "device", json_string(o->devices[0]->full_name));
+    json_object_set_new(j, "device", json_string(d->full_name));
+    json_object_set_new(j, "device_name", json_string(d->name));
+    json_object_set_new(j, "pictures", pictures_json(d, r));
     if (r->has_counters) json_object_set_new(j, "profile", report_profile_json(r));
     json_decref(all);
     buf_free(&report), buf_free(&first);

@@ -1,5 +1,5 @@
-/* workbench_queue.c — the queue of gradings of `grader serve`. The grading process forks for each
- * file: a grading that crashes or leaks ends alone, and none inherits a connection to the page. */
+/* workbench_queue.c — the queue of jobs of `grader serve`. The grading process forks for each job:
+ * one that crashes or leaks ends alone, and none inherits a connection to the page. */
 #include "common/text.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/progress.h"
@@ -18,11 +18,6 @@
 
 /* ---- the grading process ---- */
 
-struct grading_output {
-    int fd;
-    const struct exercise *ex;
-};
-
 static bool write_all(int fd, const char *data, size_t size) {
     while (size) {
         ssize_t n = write(fd, data, size);
@@ -32,58 +27,55 @@ static bool write_all(int fd, const char *data, size_t size) {
     return true;
 }
 
-/* Sends an event. Takes over the reference. */
-static void put_event(const struct grading_output *g, const char *name, json_t *o) {
+static const char *id_of(const struct workbench_job *job) {
+    return job->index < book_count() ? book_id(book_at(job->index)) : job->argument;
+}
+
+void workbench_put_event(const struct workbench_output *out, const char *name, json_t *o) {
     struct buf line = {0};
     buf_printf(&line, "%s ", name);
-    json_object_set_new(o, "id", json_string(book_id(g->ex)));
+    json_object_set_new(o, "id", json_string(id_of(out->job)));
     workbench_put_json(o, &line);
     buf_puts(&line, "\n");
-    write_all(g->fd, line.data, line.size);
+    write_all(out->fd, line.data, line.size);
     buf_free(&line);
 }
 
-static void on_step(void *user, const char *step) {
-    put_event(user, "step", json_pack("{s:s}", "step", step));
+static volatile sig_atomic_t running_child, is_stopped;
+static void stop_child(int s) {
+    (void)s;
+    is_stopped = 1;
+    if (running_child > 0) kill(running_child, SIGKILL);
 }
 
-static void grade(const struct options *o, struct grading_output *g) {
-    struct grade_options go = options_to_grade_options(o, o->devices[0]);
-    struct result r;
-    struct err e = {0};
-    go.progress = on_step, go.user = g, go.reuse = options_reuse(o);
-    if (!grade_file(g->ex, book_student_file(g->ex), &go, &r, &e)) {
-        put_event(g, "failure", json_pack("{s:s}", "message", e.text));
-        return;
-    }
-    progress_record(&r);
-    put_event(g, "result", workbench_result_json(o, &r));
-    result_free(&r);
-}
-
-static void grade_in_child(const struct options *o, struct grading_output *g) {
+static void run_in_child(const struct workbench_output *out) {
     int status = 0;
+    is_stopped = 0;
     pid_t child = fork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        grade(o, g);
+        signal(SIGUSR1, SIG_DFL);
+        workbench_run_job(out);
         _exit(0);
     }
+    running_child = child;
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    running_child = 0;
     if (child < 0 || status != 0)
-        put_event(g, "failure", json_pack("{s:s}", "message", "the grader's process died"));
-    put_event(g, "end", json_object());
+        workbench_put_event(
+            out, "failure",
+            json_pack("{s:s}", "message", is_stopped ? "stopped" : "the grader's process died"));
+    workbench_put_event(out, "end", json_object());
 }
 
-/* Grades each exercise whose index arrives, until the server ends. */
+/* Does each job that arrives, until the server ends. */
 static _Noreturn void run_grading_process(const struct options *o, int requests, int events) {
-    unsigned index;
+    struct workbench_job job;
     setsid(); /* Ctrl-C is for the server, whose end ends this process */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    while (read(requests, &index, sizeof index) == sizeof index && index < book_count()) {
-        struct grading_output g = {events, book_at(index)};
-        grade_in_child(o, &g);
-    }
+    sigaction(SIGUSR1, &(struct sigaction){.sa_handler = stop_child, .sa_flags = SA_RESTART}, NULL);
+    while (read(requests, &job, sizeof job) == sizeof job)
+        run_in_child(&(struct workbench_output){events, o, &job});
     _exit(0);
 }
 
@@ -98,35 +90,65 @@ bool workbench_start_grading(struct workbench *w, struct err *e) {
         run_grading_process(w->o, requests[0], events[1]);
     }
     close(requests[0]), close(events[1]);
-    w->requests_fd = requests[1], w->events_fd = events[0], w->graded_index = book_count();
+    w->requests_fd = requests[1], w->events_fd = events[0], w->grading_pid = pid;
     return fcntl(w->events_fd, F_SETFL, O_NONBLOCK) == 0 ||
            err_set(e, ERR_SYSTEM, "fcntl: %s", strerror(errno));
 }
 
 /* ---- the queue ---- */
 
+static json_t *job_json(const struct workbench_job *job) {
+    static const char *const kinds[] = {"grade", "quiz", "tune", "play"};
+    return json_pack("{s:s, s:s, s:s}", "id", id_of(job), "kind", kinds[job->kind], "device",
+                     job->device->name);
+}
+
 static void send_queue(struct workbench *w) {
-    json_t *list = json_array();
+    json_t *waiting = json_array();
     struct buf text = {0};
-    for (unsigned i = 0; i < book_count(); i++)
-        if (w->exercises[i].is_queued)
-            json_array_append_new(list, json_string(book_id(book_at(i))));
-    json_t *o = json_pack("{s:o}", "waiting", list);
-    if (w->graded_index < book_count())
-        json_object_set_new(o, "grading", json_string(book_id(book_at(w->graded_index))));
-    workbench_put_json(o, &text);
+    for (unsigned i = w->is_busy; i < w->njobs; i++)
+        json_array_append_new(waiting, job_json(&w->jobs[i]));
+    workbench_put_json(json_pack("{s:o, s:o?}", "waiting", waiting, "running",
+                                 w->is_busy ? job_json(&w->jobs[0]) : NULL),
+                       &text);
     serve_send_event(w->server, "queue", buf_str(&text));
     buf_free(&text);
 }
 
 static void start_next(struct workbench *w) {
-    for (unsigned i = 0; i < book_count() && w->graded_index == book_count(); i++)
-        if (w->exercises[i].is_queued && write_all(w->requests_fd, (char *)&i, sizeof i))
-            w->exercises[i].is_queued = false, w->graded_index = i;
+    if (!w->is_busy && w->njobs)
+        w->is_busy = write_all(w->requests_fd, (char *)&w->jobs[0], sizeof w->jobs[0]);
 }
 
-void workbench_queue(struct workbench *w, unsigned index) {
-    w->exercises[index].is_queued = true;
+static bool is_equal(const struct workbench_job *a, const struct workbench_job *b) {
+    return a->kind == b->kind && a->index == b->index && !strcmp(a->argument, b->argument);
+}
+
+bool workbench_queue(struct workbench *w, const struct workbench_job *job) {
+    unsigned i = w->is_busy;
+    while (i < w->njobs && !is_equal(&w->jobs[i], job)) i++;
+    if (i == WORKBENCH_MAX_JOBS) return false;
+    w->jobs[i] = *job;
+    if (i == w->njobs) w->njobs++;
+    start_next(w);
+    send_queue(w);
+    return true;
+}
+
+void workbench_queue_grading(struct workbench *w, unsigned index) {
+    const struct gpu_device *d = w->exercises[index].device;
+    workbench_queue(w, &(struct workbench_job){.kind = WORKBENCH_GRADE,
+                                               .index = index,
+                                               .device = d ? d : w->o->devices[0]});
+}
+
+void workbench_stop_job(struct workbench *w) {
+    if (w->is_busy) kill(w->grading_pid, SIGUSR1);
+}
+
+static void end_job(struct workbench *w) {
+    memmove(w->jobs, w->jobs + 1, --w->njobs * sizeof *w->jobs);
+    w->is_busy = false;
     start_next(w);
     send_queue(w);
 }
@@ -134,16 +156,14 @@ void workbench_queue(struct workbench *w, unsigned index) {
 /* Handles a line "EVENT JSON", whose newline is a zero byte now. */
 static void handle_event(struct workbench *w, char *line) {
     char *data = strchr(line, ' ');
-    if (!data || w->graded_index == book_count()) return;
+    if (!data || !w->is_busy) return;
     *data++ = 0;
     if (!strcmp(line, "end")) {
-        w->graded_index = book_count();
-        start_next(w);
-        send_queue(w);
+        end_job(w);
         return;
     }
     if (!strcmp(line, "result")) {
-        struct buf *result = &w->exercises[w->graded_index].result;
+        struct buf *result = &w->exercises[w->jobs[0].index].result;
         buf_clear(result), buf_puts(result, data);
     }
     serve_send_event(w->server, line, data);
@@ -189,6 +209,6 @@ void workbench_check_files(struct workbench *w) {
             json_pack("{s:s, s:s}", "id", book_id(book_at(i)), "digest", file->digest), &text);
         serve_send_event(w->server, "file", buf_str(&text));
         buf_free(&text);
-        workbench_queue(w, i);
+        workbench_queue_grading(w, i);
     }
 }

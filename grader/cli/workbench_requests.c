@@ -38,7 +38,7 @@ static void get_exercise(struct workbench *w, unsigned index, const struct serve
     (void)request;
     json_t *o = workbench_exercise_json(w, index, &e);
     if (o && json_is_true(json_object_get(o, "started")) && !w->exercises[index].result.size)
-        workbench_queue(w, index); /* a kept result arrives at once */
+        workbench_queue_grading(w, index); /* a kept result arrives at once */
     send_json(reply, o, &e);
 }
 
@@ -73,11 +73,65 @@ static void put_source(struct workbench *w, unsigned index, const struct serve_r
     buf_free(&disk);
 }
 
+/* ---- jobs ---- */
+
+/* Queues a job on the device that the page chose. */
+static void accept_job(struct workbench *w, struct workbench_job job, struct serve_reply *reply) {
+    if (workbench_queue(w, &job)) reply->status = 202;
+    else refuse(reply, 503, "too much waits already; try again later");
+}
+
+static const struct gpu_device *device_of(const struct workbench *w, unsigned index) {
+    const struct gpu_device *d = index < book_count() ? w->exercises[index].device : NULL;
+    return d ? d : w->o->devices[0];
+}
+
 static void post_grade(struct workbench *w, unsigned index, const struct serve_request *request,
                        struct serve_reply *reply) {
+    const char *name = serve_query(request, "device");
+    const struct gpu_device *d = name ? device_find(name) : NULL;
+    if (name && !d && strcmp(name, w->o->devices[0]->name) != 0) {
+        refuse(reply, 422, "there is no such device");
+        return;
+    }
+    if (name) w->exercises[index].device = d;
+    accept_job(w,
+               (struct workbench_job){
+                   .kind = WORKBENCH_GRADE, .index = index, .device = device_of(w, index)},
+               reply);
+}
+
+static void post_tune(struct workbench *w, unsigned index, const struct serve_request *request,
+                      struct serve_reply *reply) {
     (void)request;
-    workbench_queue(w, index);
-    reply->status = 202;
+    accept_job(w,
+               (struct workbench_job){
+                   .kind = WORKBENCH_TUNE, .index = index, .device = device_of(w, index)},
+               reply);
+}
+
+static void get_quiz(struct workbench *w, unsigned index, const struct serve_request *request,
+                     struct serve_reply *reply) {
+    struct err e = {0};
+    (void)w, (void)request;
+    send_json(reply, workbench_quiz_json(book_at(index), &e), &e);
+}
+
+/* Judges the answer in the body; the event `answer` says the result. */
+static void post_quiz(struct workbench *w, unsigned index, const struct serve_request *request,
+                      struct serve_reply *reply) {
+    struct workbench_job job = {
+        .kind = WORKBENCH_QUIZ, .index = index, .device = device_of(w, index)};
+    const char *question = serve_query(request, "question"), *answer = buf_str(&request->body);
+    unsigned number = 0;
+    bool is_number = question && strspn(question, "0123456789") == strlen(question);
+    if (!is_number || sscanf(question, "%3u", &number) != 1 || strlen(answer) > 100 ||
+        strpbrk(answer, "\r\n")) {
+        refuse(reply, 422, "an answer is a number or a letter, of one question");
+        return;
+    }
+    snprintf(job.argument, sizeof job.argument, "%u %s", number, answer);
+    accept_job(w, job, reply);
 }
 
 static void get_history(struct workbench *w, unsigned index, const struct serve_request *request,
@@ -139,6 +193,8 @@ static const struct {
     {"POST", "api/grade", post_grade},     {"GET", "api/history", get_history},
     {"GET", "api/version", get_version},   {"POST", "api/version", post_version},
     {"POST", "api/hint", post_hint},       {"POST", "api/solution", post_solution},
+    {"GET", "api/quiz", get_quiz},         {"POST", "api/quiz", post_quiz},
+    {"POST", "api/tune", post_tune},
 };
 
 /* Returns the index of the exercise with that ID; book_count() = none. */
@@ -147,6 +203,82 @@ static unsigned find_exercise(const char *id) {
     while (i < book_count() && (!id || strcmp(book_id(book_at(i)), id) != 0)) i++;
     return i;
 }
+
+/* ---- the playground ---- */
+
+static void get_play_list(struct workbench *w, const struct serve_request *request,
+                          struct serve_reply *reply) {
+    struct err e = {0};
+    (void)request;
+    send_json(reply,
+              json_pack("{s:o, s:o, s:s}", "programs", workbench_play_list_json(), "devices",
+                        workbench_devices_json(), "device", w->o->devices[0]->name),
+              &e);
+}
+
+static void get_play_source(struct workbench *w, const struct serve_request *request,
+                            struct serve_reply *reply) {
+    struct buf text = {0};
+    struct err e = {0};
+    char digest[HASH_HEX_SIZE];
+    (void)w;
+    bool ok = workbench_read_play(serve_query(request, "name"), &text, &e);
+    json_t *source = ok ? json_stringn(buf_str(&text), text.size) : NULL;
+    if (ok && !source) err_set(&e, ERR_INPUT, "the file is not UTF-8; use another editor for it");
+    sha256_hex(buf_str(&text), text.size, digest);
+    send_json(reply, source ? json_pack("{s:o, s:s}", "source", source, "digest", digest) : NULL,
+              &e);
+    buf_free(&text);
+}
+
+/* Replaces a program whose text the page knows; `If-Match: new` creates one. */
+static void put_play_source(struct workbench *w, const struct serve_request *request,
+                            struct serve_reply *reply) {
+    const char *name = serve_query(request, "name"), *expected = serve_header(request, "If-Match");
+    struct buf disk = {0};
+    struct err e = {0};
+    char digest[HASH_HEX_SIZE];
+    (void)w;
+    bool exists = workbench_read_play(name, &disk, &e);
+    e = (struct err){0};
+    sha256_hex(buf_str(&disk), disk.size, digest);
+    if (exists && (!expected || strcmp(expected, digest) != 0)) send_conflict(reply, &disk, digest);
+    else {
+        bool ok = workbench_write_play(name, &request->body, &e);
+        sha256_hex(buf_str(&request->body), request->body.size, digest);
+        send_json(reply, ok ? json_pack("{s:s}", "digest", digest) : NULL, &e);
+    }
+    buf_free(&disk);
+}
+
+static void post_play(struct workbench *w, const struct serve_request *request,
+                      struct serve_reply *reply) {
+    const char *name = serve_query(request, "name"), *device = serve_query(request, "device");
+    const struct gpu_device *d = device ? device_find(device) : w->o->devices[0];
+    struct workbench_job job = {.kind = WORKBENCH_PLAY, .index = book_count(), .device = d};
+    if (!name || !workbench_is_play_name(name)) refuse(reply, 404, "there is no such program");
+    else if (!d) refuse(reply, 422, "there is no such device");
+    else {
+        snprintf(job.argument, sizeof job.argument, "%s", name);
+        accept_job(w, job, reply);
+    }
+}
+
+static void post_stop(struct workbench *w, const struct serve_request *request,
+                      struct serve_reply *reply) {
+    (void)request;
+    workbench_stop_job(w);
+    reply->status = 202;
+}
+
+static const struct {
+    const char *method, *path;
+    void (*run)(struct workbench *, const struct serve_request *, struct serve_reply *);
+} other_routes[] = {{"GET", "api/playground", get_play_list},
+                    {"GET", "api/play", get_play_source},
+                    {"PUT", "api/play", put_play_source},
+                    {"POST", "api/play", post_play},
+                    {"POST", "api/stop", post_stop}};
 
 /* ---- files ---- */
 
@@ -183,6 +315,12 @@ void workbench_handle(void *user, const struct serve_request *request, struct se
         if (!strcmp(request->path, routes[i].path) && !strcmp(request->method, routes[i].method)) {
             if (index == book_count()) refuse(reply, 404, "there is no such exercise");
             else routes[i].run(user, index, request, reply);
+            return;
+        }
+    for (size_t i = 0; i < sizeof other_routes / sizeof *other_routes; i++)
+        if (!strcmp(request->path, other_routes[i].path) &&
+            !strcmp(request->method, other_routes[i].method)) {
+            other_routes[i].run(user, request, reply);
             return;
         }
     if (!is_get) refuse(reply, 405, "this address takes no such request");

@@ -1,15 +1,18 @@
 // app.js: the workbench: contents, and an exercise with its texts, its code and its result. Events from the server keep both fresh.
-import {element, button, time, verdictClass} from "./dom.js";
+import {element, button, time, verdictClass, drawing, scrollTable} from "./dom.js";
 import {markdown} from "./markdown.js";
 import {diffView} from "./diff.js";
 import {createEditor} from "./editor.js";
-import {findingsOf, heatOf, resultView} from "./result.js";
+import {findingsOf, heatOf, resultView, lineView, firstLine} from "./result.js";
+import {quizView, showAnswer} from "./quiz.js";
+import {tuneView, addRow} from "./tune.js";
+import {showPlayground, playEvent} from "./play.js";
 import * as server from "./server.js";
 
 const bar = document.getElementById("bar"), view = document.getElementById("view");
-const TABS = ["Task", "Lesson", "Hints", "History", "Solution"];
+const TABS = ["Task", "Lesson", "Quiz", "Hints", "Tune", "History", "Solution"];
 let open = null; // the exercise on the page; null = contents
-let queue = {waiting: [], grading: null}, is_connected = false;
+let queue = {waiting: [], running: null}, is_connected = false;
 
 function showFault(error) {
     view.replaceChildren(element("p.bad", {role: "alert"}, error.message));
@@ -30,7 +33,7 @@ function chapter(c) {
     const done = c.exercises.filter(e => e.state === "done").length;
     return element("section", null, element("h2", null, `${c.id.slice(0, 2)} · ${c.title || c.id}`, element("span.dim", null, ` ${done} of ${c.exercises.length}`)),
         element(".scroll", null, element("table.contents", null,
-            element("tr", null, ...["exercise", "", "state", "points", "best time"].map((t, i) => element(i > 2 ? "th.n" : "th", null, t))),
+            element("tr", null, ...["exercise", "title", "state", "points", "best time"].map((t, i) => element(i > 2 ? "th.n" : "th", null, t))),
             ...c.exercises.map(row))));
 }
 
@@ -41,7 +44,7 @@ async function showContents() {
     if (open) return;
     bar.replaceChildren(element("strong", null, "Warpbook"), element("progress", {max: c.total, value: c.done, "aria-label": "exercises done"}),
         element("span", null, `${c.done} of ${c.total} done`),
-        c.next && element("a.next", {href: `#/${c.next}`}, `Next: ${c.next}`), connection());
+        c.next && element("a.next", {href: `#/${c.next}`}, `Next: ${c.next}`), element("a", {href: "#/playground"}, "Playground"), connection());
     view.className = "wide";
     view.replaceChildren(...c.chapters.map(chapter));
 }
@@ -80,13 +83,14 @@ async function showExercise(id) {
     view.className = "work";
     x.parts = {text: element("div.text", {id: "text"}), code: element("div.code", {id: "code"}), result: element("div.results", {id: "result"}),
                tabs: element("nav.tabs", {"aria-label": "texts"}), body: element("div.md"), notice: element("div.notice", {role: "status"}),
-               editor: element("div.editor"), save: button("Save and grade", () => save(x), {title: "Ctrl-S"})};
+               editor: element("div.editor"), save: button("Save and grade", () => save(x), {title: "Ctrl-S"}),
+               line: element("section.line-view", {id: "line", "aria-live": "polite"})};
     x.parts.text.append(x.parts.tabs, x.parts.body);
     x.parts.code.append(element("div.tools", null, element("code", null, `chapters/${x.id}.cu`), x.parts.save,
-        button("Grade again", () => attempt(x, () => server.grade(x.id)))), x.parts.notice, x.parts.editor);
+        button("Grade again", () => attempt(x, () => server.grade(x.id))), deviceMenu(x)), x.parts.notice, x.parts.editor);
     view.replaceChildren(x.parts.text, x.parts.code, x.parts.result);
     drawBar(x), drawText(x);
-    x.editor = await createEditor(x.parts.editor, () => { x.storeDraft(); drawState(x); }, () => save(x));
+    x.editor = await createEditor(x.parts.editor, () => { x.storeDraft(); drawState(x); }, () => save(x), line => showLine(x, line));
     if (open !== x) return;
     const draft = x.draft();
     x.editor.setText(x.base);
@@ -95,6 +99,15 @@ async function showExercise(id) {
         if (draft.digest !== x.digest) conflict(x, data.source, x.digest);
     }
     drawState(x), drawResult(x);
+}
+
+// Another device's result doesn't count as progress.
+function deviceMenu(x) {
+    const choose = e => { x.device = e.target.value; attempt(x, () => server.grade(x.id, x.device)); };
+    const menu = element("select", {id: "device", onchange: choose}, ...x.devices.map(d => element("option", {value: d.name}, d.full_name)));
+    if (!x.devices.some(d => d.name === x.device)) menu.prepend(element("option", {value: x.device}, x.device));
+    menu.value = x.device;
+    return element("label.device", null, "on ", menu);
 }
 
 async function attempt(x, action) {
@@ -162,13 +175,15 @@ function drawBar(x) {
         element("span.verdict", {id: "verdict", "aria-live": "polite"},
             r ? element(`b.${verdictClass(r.verdict)}`, null, `${r.verdict} (${r.verdict_text})`) : "",
             r && r.score !== null ? ` ${r.score.toFixed(1)} of ${r.max_score.toFixed(0)}` : "",
+            r && r.device_name !== x.default_device ? element("span.dim", null, ` on ${r.device}`) : "",
             change ? element(`span.${change > 0 ? "good" : "bad"}`, {id: "change"}, ` ${change > 0 ? "+" : ""}${change.toFixed(1)}`) : ""),
         element("span.step", {id: "step"}, stepText(x)), connection());
 }
 
 function stepText(x) {
-    if (queue.grading === x.id) return `grading: ${x.step || "…"}`;
-    if (queue.waiting.includes(x.id)) return queue.grading ? `waits for ${queue.grading}` : "waiting";
+    const running = queue.running, is_mine = job => job?.id === x.id && job.kind === "grade";
+    if (is_mine(running)) return `grading: ${x.step || "…"}`;
+    if (queue.waiting.some(is_mine)) return running ? `waits for ${running.id}${running.kind === "grade" ? "" : ` (${running.kind})`}` : "waiting";
     return x.failure || (!x.result ? "not graded yet: save, or press Grade again" : "");
 }
 
@@ -192,7 +207,14 @@ function drawResult(x) {
     const r = x.result;
     drawBar(x);
     x.editor?.show(r && r.digest === x.digest ? findingsOf(r) : [], r && r.digest === x.digest ? heatOf(r) : []);
-    x.parts.result.replaceChildren(...(r ? [resultView(r, x.base, line => x.editor.goto(line))] : []));
+    x.parts.result.replaceChildren(...(r ? [resultView(r, x.base, line => x.editor.goto(line), x.parts.line)] : []));
+    if (r) showLine(x, firstLine(r), true);
+}
+
+// Shows the line's view; of a line that has none, keeps the last one, unless `anew`.
+function showLine(x, line, anew = false) {
+    const shown = x.result && x.result.digest === x.digest && line ? lineView(x.result, x.base, line) : [];
+    if (shown.length || anew) x.parts.line.replaceChildren(...shown);
 }
 
 // Links between the book's texts become links of the page.
@@ -209,10 +231,11 @@ function picture(x, url) {
 const render = (x, text) => markdown(text, url => link(x, url), url => picture(x, url));
 
 function drawText(x) {
-    const tabs = TABS.filter(t => t !== "Solution" || x.has_solution);
+    const tabs = TABS.filter(t => (t !== "Solution" || x.has_solution) && (t !== "Quiz" || x.has_quiz));
     x.parts.tabs.replaceChildren(...tabs.map(t => button(t, () => { x.tab = t; drawText(x); }, {"aria-pressed": String(t === x.tab)})));
     const draw = {Task: () => render(x, x.task), Lesson: () => render(x, x.lesson), Hints: () => hints(x), History: () => history(x),
-                  Solution: () => solution(x)};
+                  Solution: () => solution(x), Quiz: () => quizView(x, text => render(x, text), action => attempt(x, action)),
+                  Tune: () => tuneView(x, () => x.is_dirty(), action => attempt(x, action))};
     x.parts.body.replaceChildren(draw[x.tab]());
 }
 
@@ -256,29 +279,48 @@ function history(x) {
     return box;
 }
 
-function historyTable(x, runs) {
+const dateOf = r => new Date(1000 * r.graded_at).toLocaleString(undefined, {dateStyle: "short", timeStyle: "short"});
+
+async function textOf(x, digest) {
+    const text = digest === "editor" ? x.text() : await attempt(x, () => server.version(x.id, digest));
+    return text === undefined ? undefined : x.normal(text);
+}
+
+// Two menus choose the versions whose difference is shown.
+function comparison(x, runs, difference) {
+    const names = [["editor", "your code in the editor"], ...runs.filter(r => r.digest).toReversed().map(r => [r.digest,
+        `${dateOf(r)} ${r.verdict === "-" ? "not graded" : `${r.verdict} ${r.score.toFixed(1)}`}`]), ["starter", "the starter file"]];
+    const menu = id => element("select", {id, onchange: compare}, ...names.map(([value, name]) => element("option", {value}, name)));
+    const from = menu("from"), to = menu("to");
+    from.value = "starter";
+    async function compare() {
+        const [a, b] = await Promise.all([textOf(x, from.value), textOf(x, to.value)]);
+        if (a !== undefined && b !== undefined) difference.replaceChildren(diffView(a, b));
+    }
+    return {compare: digest => { from.value = digest; to.value = "editor"; return compare(); },
+            view: element("p.compare", null, element("label", null, "Compare ", from), element("label", null, " with ", to))};
+}
+
+function historyTable(x, {runs, plot}) {
     const box = element("div"), difference = x.difference ??= element("div"), best = Math.min(...runs.filter(r => r.us > 0).map(r => r.us));
-    const compare = async digest => {
-        const text = await attempt(x, () => server.version(x.id, digest));
-        if (text !== undefined) difference.replaceChildren(element("h3", null, "From that version to your code"), diffView(x.normal(text), x.text()));
-    };
+    const menus = comparison(x, runs, difference);
     const restore = async digest => {
-        const text = await attempt(x, () => server.version(x.id, digest));
+        const text = await textOf(x, digest);
         if (text === undefined || x.conflict) return;
-        x.editor.setText(x.normal(text));
+        x.editor.setText(text);
         x.storeDraft();
         await save(x);
         difference.replaceChildren(element("p.good", null, "Restored, saved. Your last version is in this list, too."));
     };
-    const buttons = digest => element("td.w", null, button("Compare", () => compare(digest)), button("Restore", () => restore(digest)));
+    const buttons = digest => element("td.w", null, button("Compare", () => menus.compare(digest)), button("Restore", () => restore(digest)));
     const rows = runs.toReversed().map(r => element("tr", null,
-        element("td.w", null, new Date(1000 * r.graded_at).toLocaleString(undefined, {dateStyle: "short", timeStyle: "short"})),
+        element("td.w", null, dateOf(r)),
         element(`td.w.${r.verdict === "-" ? "dim" : verdictClass(r.verdict)}`, null, r.verdict === "-" ? "not graded" : r.verdict),
         element("td.n", null, r.verdict === "-" ? "" : r.score.toFixed(1)), element("td.n", null, time(r.us), r.us === best ? " ★" : ""),
         r.digest ? buttons(r.digest) : element("td.dim", null, "no text kept")));
-    box.append(element(".scroll", null, element("table", null,
-        element("tr", null, ...["graded", "verdict", "points", "time", ""].map((t, i) => element(i === 2 || i === 3 ? "th.n" : "th", null, t))), ...rows,
-        element("tr", null, element("td", {colspan: "4"}, "the starter file"), buttons("starter")))), difference);
+    box.append(drawing(plot), menus.view, difference, scrollTable("history",
+        element("tr", null, ...["graded", "verdict", "points", "time", "text"].map((t, i) => element(i === 2 || i === 3 ? "th.n" : "th", null, t))), ...rows,
+        element("tr", null, element("td", {colspan: "4"}, "the starter file"), buttons("starter"))));
     return box;
 }
 
@@ -298,12 +340,19 @@ function listen() {
     const isOpen = data => open?.id === data.id && open.editor;
     events.onopen = () => { is_connected = true; route(false); };
     events.onerror = () => { is_connected = false; document.getElementById("connection")?.replaceChildren("no connection to grader serve; trying again …"); };
-    on("queue", data => { queue = data; if (open) drawBar(open); });
+    on("queue", data => { queue = data; if (open?.parts) drawBar(open); playEvent("queue", data); });
     on("step", data => { if (isOpen(data)) { open.step = data.step; drawBar(open); } });
-    on("failure", data => { if (open && (!data.id || data.id === open.id)) { open.failure = data.message; drawBar(open); } });
+    on("failure", data => {
+        if (open && (!data.id || data.id === open.id)) { open.failure = data.message; drawBar(open); addRow(open, data); }
+        playEvent("failure", data);
+    });
+    on("answer", data => { if (isOpen(data)) showAnswer(open, data, text => render(open, text)); });
+    on("row", data => { if (isOpen(data)) addRow(open, data); });
+    on("swept", data => { if (isOpen(data)) addRow(open, {...data, is_end: true}); });
+    on("played", data => playEvent("played", data));
     on("file", data => { if (isOpen(data)) readAgain(open, data.digest); });
     on("result", data => {
-        if (!open) return showContents().catch(showFault);
+        if (!open) return route(false);
         if (!isOpen(data)) return;
         open.previous_score = open.result ? open.result.score : null;
         open.result = data, open.failure = "";
@@ -322,7 +371,8 @@ async function route(anew = true) {
             if (data.result) open.result = data.result, drawResult(open);
             return open.editor && await readAgain(open, data.digest);
         }
-        await (id ? showExercise(id) : showContents());
+        if (id !== "playground") return await (id ? showExercise(id) : showContents());
+        if (anew) open = null, await showPlayground(bar, view, connection());
     } catch (e) {
         showFault(e);
     }

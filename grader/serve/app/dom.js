@@ -6,7 +6,7 @@ export function element(what, properties, ...children) {
     const e = document.createElement(name || "div");
     e.className = classes.join(" ");
     for (const [key, value] of Object.entries(properties || {}))
-        if (key.startsWith("aria-") || key === "role" || key === "colspan") e.setAttribute(key, value);
+        if (key.startsWith("aria-") || key === "role" || key === "colspan" || key === "for") e.setAttribute(key, value);
         else e[key] = value;
     e.append(...children.filter(c => c !== null && c !== undefined && c !== false));
     return e;
@@ -25,3 +25,20 @@ export function number(v) {
 }
 
 export const verdictClass = v => v === "AC" ? "good" : v === "PART" || v === "UNSTABLE" || v === "FLAG" ? "warn" : "bad";
+
+// Returns the elements of a picture that the grader drew: SVG and its legend, whose text it escaped. The page's policy lets no script
+// of it run.
+export function drawing(html) {
+    const box = new DOMParser().parseFromString(html, "text/html").body, fragment = document.createDocumentFragment();
+    fragment.append(...[...box.childNodes].map(n => document.adoptNode(n)));
+    return fragment;
+}
+
+export function section(title, ...children) {
+    return element("section", null, element("h3", null, title), ...children);
+}
+
+// A table that scrolls in its own box where the page is narrow; the keyboard can scroll it, too.
+export function scrollTable(label, ...rows) {
+    return element("div.scroll", {tabIndex: 0, role: "group", "aria-label": label}, element("table", null, ...rows));
+}

@@ -23,11 +23,12 @@ async function loadLibrary() {
     }
 }
 
-// Returns {text(), setText(text), show(findings, heat), goto(line), focus()}. `onchange()` follows every change by the user.
-export async function createEditor(parent, onchange, onsave) {
+// Returns {text(), setText(text), show(findings, heat), goto(line), focus()}. `onchange()` follows every change by the user, `online(line)`
+// a move to another line.
+export async function createEditor(parent, onchange, onsave, online = () => {}) {
     library ??= loadLibrary();
     const CodeMirror = await library;
-    return CodeMirror ? withCodeMirror(CodeMirror, parent, onchange, onsave) : withTextField(parent, onchange, onsave);
+    return CodeMirror ? withCodeMirror(CodeMirror, parent, onchange, onsave, online) : withTextField(parent, onchange, onsave, online);
 }
 
 export const heatClass = percent => percent >= 40 ? "h4" : percent >= 15 ? "h3" : percent >= 5 ? "h2" : percent >= 1 ? "h1" : "";
@@ -37,7 +38,7 @@ function heatTitle(line) {
     return `${line.time_percent.toFixed(1)} % of the modelled time; ${stalls}`;
 }
 
-function withCodeMirror(CodeMirror, parent, onchange, onsave) {
+function withCodeMirror(CodeMirror, parent, onchange, onsave, online) {
     const cm = CodeMirror(parent, {
         mode: "text/x-c++src", lineNumbers: true, indentUnit: 4, matchBrackets: true, autoCloseBrackets: true,
         gutters: ["CodeMirror-linenumbers", "findings", "heat"], inputStyle: "contenteditable", viewportMargin: 40,
@@ -48,6 +49,8 @@ function withCodeMirror(CodeMirror, parent, onchange, onsave) {
     cm.getInputField().setAttribute("aria-label", "your code");
     let widgets = [], is_setting = false;
     cm.on("change", () => is_setting || onchange());
+    cm.on("cursorActivity", () => is_setting || !cm.hasFocus() || online(cm.getCursor().line + 1));
+    cm.on("gutterClick", (c, line) => online(line + 1));
 
     function clear() {
         widgets.forEach(w => w.clear());
@@ -83,12 +86,13 @@ function withCodeMirror(CodeMirror, parent, onchange, onsave) {
             cm.setCursor(line - 1, 0);
             cm.scrollIntoView({line: line - 1, ch: 0}, 120);
             cm.focus();
+            online(line);
         },
         focus: () => cm.focus(),
     };
 }
 
-function withTextField(parent, onchange, onsave) {
+function withTextField(parent, onchange, onsave, online) {
     const field = element("textarea", {spellcheck: false, wrap: "off", "aria-label": "your code", autocapitalize: "off"});
     const numbers = element("div.numbers", {"aria-hidden": "true"}), list = element("div");
     let findings = [], heat = [];
@@ -106,6 +110,7 @@ function withTextField(parent, onchange, onsave) {
         field.rows = count + 1;
     }
     field.oninput = () => { drawNumbers(); onchange(); };
+    field.onclick = () => online(field.value.slice(0, field.selectionStart).split("\n").length);
     field.onkeydown = e => {
         if ((e.ctrlKey || e.metaKey) && e.key === "s") { e.preventDefault(); onsave(); }
         if (e.key === "Tab" && !e.shiftKey) { e.preventDefault(); document.execCommand("insertText", false, "    "); }
@@ -123,6 +128,7 @@ function withTextField(parent, onchange, onsave) {
             const at = field.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1);
             field.focus();
             field.setSelectionRange(at, at);
+            online(line);
         },
         focus: () => field.focus(),
     };

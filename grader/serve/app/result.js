@@ -1,5 +1,5 @@
 // result.js: shows a result: verdict and change, findings, cases, goals, speed, points lost, the profile of the lines.
-import {element, button, time, number, verdictClass} from "./dom.js";
+import {element, button, time, number, verdictClass, drawing, section, scrollTable} from "./dom.js";
 import {heatClass} from "./editor.js";
 
 const escape = s => s.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -51,16 +51,19 @@ function goalFindings(r) {
 export const findingsOf = r => r ? [...compilerFindings(r), ...caseFindings(r), ...goalFindings(r)] : [];
 export const heatOf = r => r?.profile?.lines ?? [];
 
-export function nextStep(r) {
-    return r.verdict === "AC" ? "Compare with the steps of the ladder, or go on to the next exercise."
-        : r.verdict === "PART" ? "Look at the warmest lines of the profile; change what the missed goal counts."
-        : r.verdict === "CE" ? "Mend the first error; the others often follow from it."
-        : r.verdict === "IE" ? "The grader failed, not your code. Grade again."
-        : "Mend the first failed case; a hint may help.";
-}
+const missedLimit = r => r.technique.find(t => !t.passed && !(r.waived && t.kind === "goal"));
 
-function section(title, ...children) {
-    return element("section", null, element("h3", null, title), ...children);
+export function nextStep(r) {
+    const missed = missedLimit(r), wrong = findingsOf(r).find(f => f.kind === "bad"), warm = heatOf(r).toSorted((a, b) => b.time_percent - a.time_percent)[0];
+    if (r.verdict === "AC") return "Compare with the steps of the ladder, or go on to the next exercise.";
+    if (r.verdict === "CE") return `Correct the first error${wrong ? `, in line ${wrong.line}` : ""}; the others often follow from it.`;
+    if (r.verdict === "IE") return "The grader failed, not your code. Grade again.";
+    if (r.verdict !== "PART") return wrong ? `Correct line ${wrong.line}; the first failed case below says what happens there.`
+        : "Correct the first failed case below; a hint may help.";
+    if (missed) return `Change ${missed.line && missed.file === r.file ? `line ${missed.line}` : "the access"}: ${missed.metric} is ` +
+        `${number(missed.value)}, and "${missed.name}" requires ${number(missed.limit)}.`;
+    return warm ? `Make line ${warm.line} cheaper: it takes ${warm.time_percent.toFixed(0)} % of the time, most of it ` +
+        `${warm.stalls[0]?.reason ?? "issuing instructions"}.` : "Make it faster: compare with the model solution's time.";
 }
 
 function cases(r) {
@@ -68,7 +71,7 @@ function cases(r) {
     if (!r.cases.length) return null;
     return section(`Correctness: ${passed} of ${r.cases.length} cases`, ...r.cases.filter(c => c.verdict !== "AC").map((c, i) =>
         element("details", {open: i === 0}, element("summary", null, element("strong.bad", null, c.verdict), ` case ${c.number || ""} ${c.name}`),
-                element("pre", null, c.message))));
+                element("pre", {tabIndex: 0}, c.message))));
 }
 
 function goalRow(r, limits) {
@@ -80,7 +83,7 @@ function goalRow(r, limits) {
             t.progress > 0 && t.progress < 1 ? `, ${(100 * t.progress).toFixed(0)} % reached` : ""))));
 }
 
-const goals = r => r.technique.length ? section("Technique", element("table", null, ...checks(r.technique).map(c => goalRow(r, c)))) : null;
+const goals = r => r.technique.length ? section("Technique", scrollTable("technique", ...checks(r.technique).map(c => goalRow(r, c)))) : null;
 
 function bar(label, us, longest, name) {
     const width = Math.max(1, Math.round(100 * us / longest));
@@ -95,17 +98,21 @@ function speed(r) {
     return section(`Speed, ${s.kind}, ${r.device}`, bar("yours", s.student_us, longest, "yours"), bar("model solution", s.solution_us, longest, ""),
         s.baseline_us > 0 && bar("baseline", s.baseline_us, longest, ""),
         element("p.dim", null, `${s.vs_baseline.toFixed(2)}x the baseline's speed, ${s.vs_solution.toFixed(2)}x the model solution's` +
-                (s.of_roofline > 0 ? `, ${(100 * s.of_roofline).toFixed(0)} % of the roofline` : "")));
+                (s.of_roofline > 0 ? `, ${(100 * s.of_roofline).toFixed(0)} % of the roofline` : "")),
+        element("div.pictures", null,
+            r.pictures.account && element("figure", null, drawing(r.pictures.account), element("figcaption", null, "Where the modelled time goes.")),
+            r.pictures.roofline && element("figure", null, drawing(r.pictures.roofline),
+                element("figcaption", null, "The roofline. Each circle is an attempt of yours."))));
 }
 
 function pointsLost(r) {
     if (!r.points_lost.length) return null;
-    return section("Points lost", element("table", null, ...r.points_lost.map(p =>
+    return section("Points lost", scrollTable("points lost", ...r.points_lost.map(p =>
         element("tr", null, element("td.n", null, p.points.toFixed(1)), element("td", null, p.reason)))),
         r.points_and_time && element("p", null, r.points_and_time));
 }
 
-// The warmest lines; a click goes to the line in the editor.
+// The warmest lines; a click goes to the line in the editor, and shows its accesses.
 function profile(r, source, go) {
     const p = r.profile, text = source.split("\n");
     if (!p || !p.lines.length) return null;
@@ -116,18 +123,48 @@ function profile(r, source, go) {
     const rows = warm.map(l => element("tr", null,
         element("td.n", null, button(l.line, () => go(l.line), {className: "link", title: (text[l.line - 1] ?? "").trim()})),
         element(`td.n${heatClass(l.time_percent) && "." + heatClass(l.time_percent)}`, null, l.time_percent.toFixed(1)),
-        element("td.w", {title: l.stalls.map(s => `${s.reason} ${s.percent.toFixed(1)} %`).join("\n")}, l.stalls[0]?.reason ?? ""),
+        element("td", {title: l.stalls.map(s => `${s.reason} ${s.percent.toFixed(1)} %`).join("\n")}, l.stalls[0]?.reason ?? ""),
         ...used.map(i => element("td.n", null, l.values[i] === null ? "" : number(l.values[i])))));
-    return section("Profile: the warmest lines", element(".scroll", null, element("table", null, head, ...rows)));
+    const table = section("Profile: the warmest lines", scrollTable("profile", head, ...rows));
+    table.classList.add("profile");
+    return table;
 }
 
-// `source` is the text of the file; `go(line)` moves the editor.
-export function resultView(r, source, go) {
+function stallBars(l) {
+    return l.stalls.slice(0, 4).filter(s => s.percent >= 1).map(s => element("div.time", null, element("span", null, s.reason),
+        element("progress", {max: 100, value: Math.max(1, Math.round(s.percent)), "aria-label": s.reason}),
+        element("span.n", null, `${s.percent.toFixed(0)} %`)));
+}
+
+// Shows one line: its counters, its stall reasons, and its accesses, lanes to sectors or banks.
+export function lineView(r, source, number_) {
+    const l = heatOf(r).find(h => h.line === number_), accesses = r.pictures.accesses.filter(a => a.line === number_);
+    const found = findingsOf(r).filter(f => f.line === number_);
+    if (!l && !accesses.length && !found.length) return [];
+    const counters = l ? r.profile.columns.map((c, i) => [c, l.values[i]]).filter(([, v]) => v !== null) : [];
+    return [element("h3", null, `Line ${number_}`), element("pre.line", null, (source.split("\n")[number_ - 1] ?? "").trim()),
+        l && element("p.dim", null, `${l.time_percent.toFixed(1)} % of the modelled time`), ...(l ? stallBars(l) : []),
+        counters.length > 0 && scrollTable("counters of the line", ...counters.map(([c, v]) =>
+            element("tr", null, element("td.n", null, number(v)), element("td", null, `${c.name}: ${c.description}`)))),
+        element("div.pictures", null, ...accesses.sort((a, b) => b.wasted - a.wasted).slice(0, 4).map(a =>
+            element("figure", null, drawing(a.svg), element("figcaption", null, element("code", null, a.kernel), ` ${a.caption}`))))].filter(Boolean);
+}
+
+// Returns the line to show first: of a missed limit, else the warmest one with an access; 0 = none.
+export function firstLine(r) {
+    const missed = r.technique.find(t => !t.passed && t.line && t.file === r.file);
+    const warm = heatOf(r).toSorted((a, b) => b.time_percent - a.time_percent).find(l => r.pictures.accesses.some(a => a.line === l.line));
+    return findingsOf(r).find(f => f.kind === "bad")?.line ?? missed?.line ?? warm?.line ?? 0;
+}
+
+// `source` is the text of the file; `go(line)` moves the editor; `line` is a box for lineView().
+export function resultView(r, source, go, line) {
     return element("div.result", null,
         r.first_failure && element(`p.first.${verdictClass(r.verdict)}`, null, r.first_failure),
-        r.log && r.verdict === "CE" && element("pre", null, r.log),
-        element("p", null, element("strong", null, "Next: "), nextStep(r)),
-        profile(r, source, go), cases(r), goals(r), speed(r), pointsLost(r),
-        r.log && r.verdict !== "CE" && section("Output", element("pre", null, r.log)),
-        element("details", null, element("summary", null, "The report as text"), element("pre.report", null, r.report)));
+        element("p.next-step", null, element("strong", null, "Next: "), nextStep(r)),
+        pointsLost(r),
+        r.log && r.verdict === "CE" && element("pre", {tabIndex: 0}, r.log),
+        line, profile(r, source, go), cases(r), goals(r), speed(r),
+        r.log && r.verdict !== "CE" && section("Output", element("pre", {tabIndex: 0}, r.log)),
+        element("details", null, element("summary", null, "The report as text"), element("pre.report", {tabIndex: 0}, r.report)));
 }

@@ -8,7 +8,8 @@ export class Refused extends Error {
 }
 
 async function request(method, path, id, options = {}) {
-    const query = id ? "?" + new URLSearchParams({id, ...options.query}) : "";
+    const values = {...(id ? {id} : {}), ...options.query};
+    const query = Object.keys(values).length ? "?" + new URLSearchParams(values) : "";
     let response;
     try {
         response = await fetch(path + query, {method, headers: options.headers, body: options.body});
@@ -23,9 +24,17 @@ async function request(method, path, id, options = {}) {
 export const contents = () => request("GET", "api/contents");
 export const exercise = id => request("GET", "api/exercise", id);
 export const save = (id, body, digest) => request("PUT", "api/source", id, {body, headers: {"If-Match": digest}});
-export const grade = id => request("POST", "api/grade", id);
+export const grade = (id, device) => request("POST", "api/grade", id, {query: device ? {device} : {}});
 export const history = id => request("GET", "api/history", id);
 export const version = (id, digest) => request("GET", "api/version", id, {query: {digest}, text: true});
 export const keep = (id, body) => request("POST", "api/version", id, {body});
 export const hint = id => request("POST", "api/hint", id);
 export const solution = id => request("POST", "api/solution", id);
+export const quiz = id => request("GET", "api/quiz", id);
+export const answer = (id, question, body) => request("POST", "api/quiz", id, {query: {question}, body});
+export const tune = id => request("POST", "api/tune", id);
+export const stop = () => request("POST", "api/stop");
+export const playground = () => request("GET", "api/playground");
+export const program = name => request("GET", "api/play", null, {query: {name}});
+export const saveProgram = (name, body, digest) => request("PUT", "api/play", null, {query: {name}, body, headers: {"If-Match": digest}});
+export const play = (name, device) => request("POST", "api/play", null, {query: {name, device}});

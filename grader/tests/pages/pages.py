@@ -1,20 +1,32 @@
 #!/usr/bin/env python3
 """make check-pages: checks that every page of a folder parses, has no broken link and loads nothing. If it finds a Chromium, also that
-each shows no error at three widths, in light and dark, does not scroll sideways, and is
-not cut off when printed.
+each shows no error from 360 to 2560 px, in light and dark, does not scroll sideways, clips nothing, and is not cut off when printed.
+If it finds axe-core, also that axe reports no violation (WCAG 2.2, A and AA).
 
     pages.py FOLDER [PICTURES]      PICTURES: a folder for screenshots, index.html and the first pages
 
 The second half needs: apt-get install chromium-headless-shell (or chromium). It controls Chromium through two pipes, with the
-DevTools protocol."""
-import base64, html.parser, json, os, pathlib, re, shutil, subprocess, sys, time
+DevTools protocol. axe-core is the file that AXE_CORE names, or that of the Python package axe-core-python."""
+import base64, html.parser, importlib.util, json, os, pathlib, re, shutil, subprocess, sys, time
 
-WIDTHS = (360, 720, 1280)
+WIDTHS = (360, 720, 1280, 1920, 2560)
 PAPER = 718  # CSS pixels: A4, 210 mm at 96 to the inch, less Chromium's margins of a centimetre
 # What paper cuts off, since nobody can scroll there: boxes whose content is wider than they are, or that end beyond the sheet.
 CUT = """[...document.querySelectorAll('pre,.scroll,.side>div,table,svg')].filter(e => e.getClientRects().length &&
 (e.scrollWidth > e.clientWidth + 1 && e.tagName == 'PRE' || e.getBoundingClientRect().right > innerWidth + 1))
 .map(e => (e.className.baseVal ?? e.className) + ' ' + e.tagName + ': ' + e.textContent.trim().slice(0, 40)).slice(0, 3).join('; ')"""
+# What a window clips: boxes without a scroll bar whose content is wider than they are, cells whose content covers the next one, and
+# boxes that end beyond the box that scrolls them, or beyond the page. Text for screen readers only (1 px wide) doesn't count.
+CLIPPED = """[...document.querySelectorAll('body *')].filter(e => {
+if (!e.getClientRects().length || e.closest('svg svg, svg *, .CodeMirror, select')) return false;
+const s = getComputedStyle(e), hides = /hidden|clip/.test(s.overflowX), scrolls = /auto|scroll/.test(s.overflowX);
+if (hides && e.clientWidth > 1 && e.scrollWidth > e.clientWidth + 1) return true;
+if (/^(TD|TH|PRE|P|LI|FIGURE)$/.test(e.tagName) && !hides && !scrolls && e.scrollWidth > e.clientWidth + 1 && e.clientWidth) return true;
+for (let a = e.parentElement; a; a = a.parentElement) if (/auto|scroll|hidden|clip/.test(getComputedStyle(a).overflowX) && a !== document.documentElement && a !== document.body) return false;
+return e.getBoundingClientRect().right > document.documentElement.clientWidth + 1;
+}).map(e => (e.className.baseVal ?? e.className) + ' ' + e.tagName + ': ' + e.textContent.trim().slice(0, 40)).slice(0, 3).join('; ')"""
+AXE_RUN = """axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations']}).then(r =>
+r.violations.map(v => `${v.id}: ${v.help} (${v.nodes.length}): ${v.nodes[0].html.slice(0, 120)} ${(v.nodes[0].any[0]?.message ?? '').slice(0, 120)}`))"""
 VOID = {"meta", "br", "hr", "input", "img", "link"}
 
 
@@ -66,6 +78,15 @@ def check_text(path, folder, read):
     return page.faults
 
 
+def find_axe():
+    """Returns the text of axe-core; None = this machine has none."""
+    path = os.environ.get("AXE_CORE")
+    package = None if path else importlib.util.find_spec("axe_core_python")
+    if package:
+        path = pathlib.Path(package.origin).with_name("axe.min.js")
+    return pathlib.Path(path).read_text(encoding="utf-8") if path else None
+
+
 class Browser:
     def __init__(self, program):
         ours, theirs = os.pipe(), os.pipe()  # what it reads, what it writes
@@ -114,8 +135,20 @@ class Browser:
         while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
             self.events.append(self.read())
 
+    def clipped(self):
+        cut = self.ask("Runtime.evaluate", expression=CLIPPED)["result"].get("value")
+        return [f"clipped: {cut}"] if cut else []
+
+    def violations(self, axe):
+        """Returns what axe-core finds wrong on the page."""
+        if not axe:
+            return []
+        self.ask("Runtime.evaluate", expression=axe)
+        found = self.ask("Runtime.evaluate", expression=AXE_RUN, awaitPromise=True, returnByValue=True)
+        return [f"axe: {v}" for v in found["result"].get("value", ["it failed"])]
+
     def faults(self, path):
-        found = []
+        found = self.clipped()
         wide = self.ask("Runtime.evaluate", expression="document.documentElement.scrollWidth - innerWidth")["result"]["value"]
         if wide > 0:
             found.append(f"scrolls sideways by {wide} px")
@@ -169,12 +202,16 @@ def main():
     if not program:
         print("skipped: how pages look, no Chromium is here (apt-get install chromium-headless-shell)")
     else:
-        browser = Browser(program)
+        browser, axe = Browser(program), find_axe()
+        if not axe:
+            print("skipped: accessibility, no axe-core is here (pip install axe-core-python, or AXE_CORE=axe.min.js)")
         for i, path in enumerate(pages):
             for width in WIDTHS:
                 dark = width == 720
                 browser.open(path, width, dark)
                 tell(path, f" at {width} px", browser.faults(path))
+                if width in (720, 1280):  # dark, light
+                    tell(path, f" at {width} px", browser.violations(axe))
                 if pictures and (i < 3 or path.name == "index.html"):
                     pictures.mkdir(parents=True, exist_ok=True)
                     browser.picture(pictures / f"{path.stem}-{width}{'-dark' if dark else ''}.png")

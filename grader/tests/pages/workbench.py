@@ -6,9 +6,11 @@ program, a conflict, a reload, a restored version, hints. It also looks for erro
 
 It needs: apt-get install chromium-headless-shell (or chromium). pages.py controls the browser."""
 import json, os, pathlib, re, shutil, socket, subprocess, sys, tempfile, threading, time
-from pages import Browser
+from pages import Browser, find_axe
 
-WIDTHS = (360, 1280, 1920)
+WIDTHS = (360, 1280, 1920, 2560)
+AXE = find_axe()
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 PATIENCE = 60  # seconds for a grading on a busy machine
 ID = "02-coalescing/transpose"
 TEXT = "(document.querySelector('.CodeMirror')?.CodeMirror ?? {getValue: () => document.querySelector('textarea').value})"
@@ -67,6 +69,9 @@ class Page(Browser):
                 faults.append(f"{name} scrolls sideways by {wide} px at {width}: " + self.eval(
                     "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3)"
                     ".map(e => e.tagName + '.' + e.className).join(', ')"))
+            faults.extend(f"{name} at {width}: {f}" for f in self.clipped())
+            if width in (1280, 1920):  # dark, light
+                faults.extend(f"{name} at {width}: {f}" for f in self.violations(AXE))
             if pictures:
                 self.picture(pictures / f"{name}-{width}.png")
         for e in self.events:
@@ -134,7 +139,17 @@ def run(page, url, file, pictures):
     page.wait(f"{verdict}.startsWith('PART')", "its result")
     page.wait("/goal not reached/.test(document.body.innerText)", "the missed goal")
     page.wait("/^rgba/.test(getComputedStyle(document.querySelector('pre.h4, .numbers .h4') ?? document.body).backgroundColor)", "heat at the line")
+    # The line's accesses, drawn: a warp that writes a column of floats touches 32 sectors of 32 bytes, and 128 bytes fit into 4.
+    page.wait("/store of 4 bytes by 32 lanes: 32 sectors for 128 bytes, ideal: 4/.test(document.getElementById('line').innerText)", "the stores of line 7")
+    page.wait("document.querySelectorAll('#line svg rect').length > 32", "a picture of the accesses")
+    page.wait("document.querySelector('.pictures .p0, .pictures .key')", "the account of time")
     page.look("exercise", pictures, origin)
+
+    # Another device, by the menu; its result is no progress.
+    page.eval("(m => { m.value = 'a100'; m.dispatchEvent(new Event('change')); })(document.getElementById('device'))")
+    page.wait(f"/A100/.test({verdict})", "a result on another device")
+    page.eval("(m => { m.value = 'h200'; m.dispatchEvent(new Event('change')); })(document.getElementById('device'))")
+    page.wait(f"!/A100/.test({verdict})", "a result on the first device")
 
     # Both sides change the file: nothing is lost, and the user chooses.
     page.eval(f"{SET}({json.dumps(delivered + '// mine' + chr(10))})")
@@ -189,6 +204,83 @@ def run(page, url, file, pictures):
     page.eval("document.querySelectorAll('.md img').forEach(i => i.loading = 'eager')")
     page.wait("[...document.querySelectorAll('.md img')].every(i => i.complete && i.naturalWidth > 0)", "the pictures load")
     page.look("lesson", pictures, origin)
+    quiz(page, pictures, origin)
+    tune(page, file, delivered, pictures, origin)
+    hostile(page, file, delivered)
+    full(page, file, pictures, origin)
+    playground(page, file.parents[2] / "playground", pictures, origin)
+
+
+def quiz(page, pictures, origin):
+    """A question is judged, and counted on the simulated GPU. Every second float of 32 lanes: 256 bytes, 8 sectors."""
+    send = """((n, answer) => { const i = document.querySelector(`#quiz input[name=question-${n}]`);
+i.type == 'text' ? i.value = answer : document.querySelector(`#quiz input[name=question-${n}][value=${answer}]`).checked = true; i.form.requestSubmit(); })"""
+    page.click("Quiz")
+    page.wait("document.querySelectorAll('#quiz form').length >= 3", "the questions")
+    expect(not page.eval("/8 sectors/.test(document.getElementById('quiz').innerText)"), "the answers without a question")
+    page.eval(f"{send}(1, '16')")
+    page.wait("/^No: it is 8, counted by the simulated GPU/.test(document.getElementById('reply-1').innerText)", "a wrong answer, corrected")
+    page.eval(f"{send}(1, '8')")
+    page.wait("/^Right: it is 8/.test(document.getElementById('reply-1').innerText)", "a right answer")
+    page.eval(f"{send}(5, 'c')")
+    page.wait("/^Right: it is c/.test(document.getElementById('reply-5').innerText)", "a right choice")
+    page.eval(f"{send}(2, 'many')")
+    page.wait("/must be a number/.test(document.getElementById('reply-2').innerText)", "an answer of the wrong form")
+    page.look("quiz", pictures, origin)
+
+
+def tune(page, file, delivered, pictures, origin):
+    """A sweep shows its rows and plot. 8 x 8, 16 x 8 and 32 x 8 threads: three combinations."""
+    file.write_text("// tune: WIDTH 8 16 32\nconstexpr int WIDTH = 16;\n" + delivered.replace("dim3 block(32, 8)", "dim3 block(WIDTH, 8)"))
+    page.wait(f"{TEXT}.getValue().startsWith('// tune')", "the file with a parameter")
+    page.click("Tune")
+    page.click("Run the sweep")
+    page.wait("document.querySelectorAll('#sweep rect').length == 3", "a bar for each combination")
+    page.wait("/3 of 3/.test(document.getElementById('sweep').innerText)", "all rows")
+    expect(page.eval("/WIDTH=16.*yours/.test(document.getElementById('sweep').innerText)"), "the sweep doesn't mark the file's own values")
+    page.look("tune", pictures, origin)
+
+
+def hostile(page, file, delivered):
+    """Source, compiler messages and comments are text: no element of theirs, no script."""
+    image = '<img src=x onerror="document.title=1">'
+    file.write_text(f'#warning {image}</script><script>document.title=1</script>\n// {image}\n#error {image}\n' + delivered)
+    page.wait("[...document.querySelectorAll('.finding')].some(f => f.textContent.includes('<img src=x'))", "a message with markup, as text")
+    expect(page.eval("document.title") != "1", "markup in the source ran a script")
+    expect(page.eval("document.querySelectorAll('img[src=x]').length") == 0, "markup in the source became an element")
+
+
+def full(page, file, pictures, origin):
+    """The model solution has full marks."""
+    file.write_text((ROOT / "solutions" / (ID + ".cu")).read_text())
+    page.wait("(document.getElementById('verdict')?.textContent ?? '').startsWith('AC')", "full marks")
+    page.look("full", pictures, origin)
+
+
+def playground(page, folder, pictures, origin):
+    """A program with a main runs with simgpu in the sandbox. 65,536 floats are 8,192 sectors of 32 bytes, read once and written once."""
+    page.eval("location.hash = '#/playground'")
+    page.wait("document.querySelector('.play .CodeMirror, .play textarea')", "the playground's editor")
+    page.wait(f"{TEXT}.getValue().includes('cudaMalloc')", "a first program")
+    page.click("Save and run")
+    page.wait("/exit status 0/.test(document.getElementById('result').innerText)", "the program's end")
+    shown = page.eval("document.getElementById('result').innerText")
+    expect("x[0] = 0" in shown, "the program's output is missing")
+    expect(bool(re.search(r"global_load_sectors\s+8,192", shown)) and bool(re.search(r"global_store_sectors\s+8,192", shown)), "the counters")
+    expect("_Z5scale" not in shown, "a mangled name in the playground")
+    expect((folder / "hello.cu").exists(), "the program's file isn't in the student's folder")
+    page.look("play", pictures, origin)
+    text = (folder / "hello.cu").read_text()
+    page.eval(f"{SET}({json.dumps(text.replace('if (i < n) ', '').replace('n / 256, 256', 'n / 256 + 1, 256'))})")
+    page.click("Save and run")
+    page.wait("[...document.querySelectorAll('.finding')].some(f => /out of bounds/.test(f.textContent))", "an access out of bounds, at its line")
+    page.eval(f"{SET}({json.dumps(text.replace('int main() {', 'int main() { for (;;);'))})")
+    page.click("Save and run")
+    page.wait("/running/.test(document.getElementById('step').innerText)", "a program that never ends")
+    page.click("Stop")
+    page.wait("/stopped/.test(document.querySelector('.notice').innerText)", "it is stopped")
+    page.eval(f"{SET}({json.dumps(text)})")
+    page.click("Save")
 
 
 def proxy(port, prefix):
@@ -222,6 +314,26 @@ def proxy(port, prefix):
 
     threading.Thread(target=accept, daemon=True).start()
     return listener.getsockname()[1]
+
+
+def nginx(folder, port, prefix):
+    """Starts nginx in front of the server, if this machine has it; returns the process and its port."""
+    program = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
+    if not program:
+        print("skipped: the workbench behind nginx, none is here (apt-get install nginx-light)")
+        return None, 0
+    own = free_port()
+    pathlib.Path(folder, "nginx.conf").write_text(f"""pid {folder}/nginx.pid; error_log stderr; daemon off; events {{}}
+http {{ access_log off; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u;
+scgi_temp_path {folder}/s; server {{ listen 127.0.0.1:{own}; location {prefix} {{
+proxy_pass http://127.0.0.1:{port}/; proxy_http_version 1.1; proxy_set_header Host $http_host; proxy_set_header Connection ""; }} }} }}""")
+    process = subprocess.Popen([program, "-p", folder, "-c", folder + "/nginx.conf"], stderr=subprocess.DEVNULL)
+    for _ in range(100):
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", own)) == 0:
+                return process, own
+        time.sleep(0.05)
+    raise SystemExit("workbench: nginx does not start")
 
 
 def run_proxied(page, url, file, pictures):
@@ -277,6 +389,12 @@ def main():
         port, prefix = free_port(), "/user/ada/"
         serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{proxy(port, prefix)}{prefix}"],
               run_proxied, pictures)
+        port = free_port()
+        process, own = nginx(top, port, prefix)
+        if process:
+            pathlib.Path(top, "work/chapters", ID + ".cu").write_text("// behind nginx\n")
+            serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{own}{prefix}"], run_proxied, pictures)
+            process.terminate()
     for f in sorted(set(faults)):
         print(f"workbench: {f}")
     print(f"the workbench in a browser, {len(set(faults))} faults")
