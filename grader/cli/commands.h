@@ -2,7 +2,7 @@
 #pragma once
 #include "grader/book/book.h"
 #include "grader/cli/options.h"
-#include "grader/cli/status.h"
+#include "common/status.h"
 #include "grader/report/report.h"
 
 /* What a command needs: a working sandbox; a workspace, unless --file is given; the source tree;

@@ -1,6 +1,7 @@
 /* main.c — build/makesite [--no-pictures] FOLDER: writes the book as static pages into a folder.
  * `make site` runs it. */
 #include "common/file.h"
+#include "common/status.h"
 #include "grader/book/book.h"
 #include "grader/book/problem.h"
 #include "grader/grade/versions.h"
@@ -85,7 +86,8 @@ static void put_pictures(const struct site_page *p, struct buf *out) {
     buf_puts(out, is_timed ? ".</p>\n" : ", the size of the technique case.</p>\n");
     report_picture_times(&r, default_device(), &b, out);
     report_picture_accesses(&r, &b, out);
-    if (warnings.size) fprintf(stderr, "makesite: %s: %s", ex->name, buf_str(&warnings));
+    if (warnings.size)
+        status_clear(), fprintf(stderr, "makesite: %s: %s", ex->name, buf_str(&warnings));
     version_free(list, b.nversions);
     buf_free(&warnings), buf_free(&size);
 }
@@ -100,17 +102,19 @@ static bool write_html(const char *folder, const char *name, struct buf *html, s
     return ok || err_set(e, ERR_SYSTEM, "cannot write %.200s into %.200s", name, folder);
 }
 
+/* `ladders` counts the ladders whose pictures were drawn; NULL = draw none. */
 static bool write_content_page(const struct site *s, const struct site_page *p, const char *folder,
-                               bool draw_pictures, struct err *e) {
+                               struct status_count *ladders, struct err *e) {
     struct buf out = {0};
     page_open(p->title, NULL, &out);
     put_navigation(s, p, &out);
     buf_puts(&out, "<main class=\"md\">\n");
     site_markdown(s, p, &out);
     buf_puts(&out, "</main>\n");
-    if (draw_pictures && p->kind == SITE_LADDER) {
-        fprintf(stderr, "makesite: %s\n", p->ex->name);
+    if (ladders && p->kind == SITE_LADDER) {
+        status_count_show(ladders, p->ex->name);
         put_pictures(p, &out);
+        ladders->done++;
     }
     put_next_links(s, p, &out);
     page_close(NULL, &out);
@@ -151,17 +155,31 @@ static bool write_index_page(const struct site *s, const char *folder, struct er
     return write_html(folder, "index.html", &out, e);
 }
 
+/* Says what takes long before it begins. */
+static void announce_pictures(const struct site *s, struct status_count *ladders) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < s->n; i++) n += s->pages[i].kind == SITE_LADDER;
+    fprintf(stderr,
+            "makesite: runs the versions of %u ladders for the pictures, some minutes the first "
+            "time; SITEFLAGS=--no-pictures leaves them out\n",
+            n);
+    status_count_begin(ladders, "ladders", n);
+}
+
 int main(int argc, char **argv) {
     struct site s = {0};
     struct err e = {0};
+    struct status_count ladders;
     bool draw_pictures = !(argc == 3 && !strcmp(argv[1], "--no-pictures"));
     if (argc != 2 + !draw_pictures)
         return fprintf(stderr, "usage: makesite [--no-pictures] FOLDER\n"), 2;
     const char *folder = argv[argc - 1];
     bool ok = book_open(&e) && dir_create(folder, &e) && site_collect(&s, &e) &&
               write_index_page(&s, folder, &e);
+    if (ok && draw_pictures) announce_pictures(&s, &ladders);
     for (unsigned i = 0; ok && i < s.n; i++)
-        ok = write_content_page(&s, &s.pages[i], folder, draw_pictures, &e);
+        ok = write_content_page(&s, &s.pages[i], folder, draw_pictures ? &ladders : NULL, &e);
+    status_clear();
     if (ok) printf("%u pages in %s; start with %s/index.html\n", s.n + 1, folder, folder);
     else fprintf(stderr, "makesite: %s\n", e.text);
     site_free(&s);

@@ -1,6 +1,6 @@
 /* test_status.c — tests what the status line says of counted work, and that a log gets one line a
  * minute at most. */
-#include "grader/cli/status.h"
+#include "common/status.h"
 #include "grader/tests/unit/unit.h"
 
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* status.c — see status.h. A thread adds how long the step has taken, so that a long step doesn't
  * look like a hang. */
-#include "grader/cli/status.h"
+#include "common/status.h"
 #include "common/clock.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -52,7 +53,8 @@ static void status_write(long seconds) {
 
 static void status_log(double now) {
     if (now - status_line.logged_at < LOG_INTERVAL_SECONDS) return;
-    fprintf(stderr, "grader: %s, %.0f s\n", status_line.text, now - status_line.since);
+    fprintf(stderr, "%s: %s, %.0f s\n", program_invocation_short_name, status_line.text,
+            now - status_line.since);
     status_line.logged_at = now;
 }
 
