@@ -174,6 +174,7 @@ static unsigned chapters(const char *out[100]) {
     return n;
 }
 
+/* `make check` has the same check in `grader verify --quick`. */
 START_TEST(every_stated_answer_matches_the_simulator) {
     const char *list[100];
     unsigned seen = 0;
@@ -254,18 +255,21 @@ END_TEST
 
 UNIT_SUITE(quiz) {
     Suite *s = suite_create("quiz");
-    TCase *t = tcase_create("pages"), *book = tcase_create("the book's pages");
+    TCase *t = tcase_create("pages"), *book = tcase_create("the book's pages"),
+          *programs = tcase_create("programs");
     tcase_add_test(t, a_quiz_page_is_parsed);
     tcase_add_loop_test(t, an_invalid_quiz_page_is_rejected_with_the_reason, 0, REFUSED);
     tcase_add_test(t, numeric_and_letter_answers_are_judged);
     tcase_add_test(t, an_invalid_answer_is_reported_and_not_judged);
     tcase_add_test(t, expected_values_come_from_the_counters_of_a_run);
-    tcase_set_timeout(book, 300); /* builds a program for each chapter */
-    tcase_add_test(book, every_stated_answer_matches_the_simulator);
+    tcase_set_timeout(programs, 300); /* builds a program for each chapter */
+    tcase_set_tags(programs, "long");
+    tcase_add_test(programs, every_stated_answer_matches_the_simulator);
     tcase_add_test(book, questions_are_shown_without_their_answers);
     tcase_add_test(book, answers_decide_the_exit_status);
     tcase_add_test(book, exports_hold_every_question_answer_and_feedback);
     suite_add_tcase(s, t);
     suite_add_tcase(s, book);
+    suite_add_tcase(s, programs);
     return s;
 }
