@@ -353,20 +353,42 @@ static uint64_t resident_bytes(void) {
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void *watch_memory(void *user) {
+static void end_at_memory_limit(struct run *run, uint64_t max_bytes) {
+    run->memory_exceeded = true;
+    fprintf(stderr,
+            "simgpu run: simulating %s uses more than %llu MiB of host memory: run a smaller "
+            "problem size, or raise the limit with --memory MIB\n",
+            run->program, (unsigned long long)(max_bytes >> 20));
+    kill(run->pid, SIGKILL);
+}
+
+/* Returns the signal by which a user ended the program, such as Ctrl-C; 0 = none did. The main
+ * thread reaps the program later. */
+static int interrupt_of_program(const struct run *run) {
+    siginfo_t info = {0};
+    int wait = waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    bool killed = wait == 0 && info.si_pid == run->pid && info.si_code == CLD_KILLED;
+    int number = killed ? info.si_status : 0;
+    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGKILL ? number
+                                                                                          : 0;
+}
+
+/* Watches memory, and ends this process if the user has ended the program and a launch that nobody
+ * waits for still runs after GRACE_TICKS. */
+static void *watch_program(void *user) {
+    enum { TICK_NS = 20000000, GRACE_TICKS = 15 };
     struct run *run = user;
     uint64_t max_bytes =
         run->options->memory ? run->options->memory : system_available_memory() / 10 * 9;
-    while (max_bytes && !run->ended) {
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-        if (run->ended || resident_bytes() <= max_bytes) continue;
-        run->memory_exceeded = true;
-        fprintf(stderr,
-                "simgpu run: simulating %s uses more than %llu MiB of host memory: run a smaller "
-                "problem size, or raise the limit with --memory MIB\n",
-                run->program, (unsigned long long)(max_bytes >> 20));
-        kill(run->pid, SIGKILL);
-        return NULL;
+    for (unsigned ticks_after_end = 0; !run->ended;) {
+        nanosleep(&(struct timespec){.tv_nsec = TICK_NS}, NULL);
+        int number = run->ended ? 0 : interrupt_of_program(run);
+        if (number && ++ticks_after_end == GRACE_TICKS) {
+            if (run->memory_exceeded) _exit(3);
+            signal(number, SIG_DFL), raise(number);
+        }
+        if (max_bytes && !run->memory_exceeded && !run->ended && resident_bytes() > max_bytes)
+            end_at_memory_limit(run, max_bytes);
     }
     return NULL;
 }
@@ -380,14 +402,14 @@ static int serve_program(struct run *run, char **argv, struct err *e) {
     if (pid == 0) exec_program(r, argv);
     run->pid = pid;
     pthread_t watcher;
-    bool has_watcher = pid > 0 && !pthread_create(&watcher, NULL, watch_memory, run);
+    bool has_watcher = pid > 0 && !pthread_create(&watcher, NULL, watch_program, run);
     int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0), status = -1;
     signal(SIGINT, SIG_IGN); /* The program receives it too and decides. */
     if (pidfd < 0) err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
     else listener_serve(r, pidfd, open_device, on_close, run);
+    listener_close(r); /* waits for a launch that runs; the watcher bounds that */
     run->ended = true;
     if (has_watcher) pthread_join(watcher, NULL);
-    listener_close(r);
     if (pidfd < 0) return -1;
     close(pidfd);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}

@@ -48,6 +48,24 @@ START_TEST(the_exit_status_of_the_program_is_returned) {
 }
 END_TEST
 
+/* Ctrl-C ends the program; the launch that it waited for would take minutes more. `timeout` sends
+ * it to the process group as a terminal does, exits with 124, and with 137 if it had to kill. */
+START_TEST(an_interrupt_ends_a_launch) {
+    static const char source[] =
+        "__global__ void spin(volatile int *p) { for (int i = 0; i < 1 << 30; i++) *p += i; }\n"
+        "int main() { int *p; cudaMalloc(&p, 4); cudaMemset(p, 0, 4); spin<<<4096, 256>>>(p);\n"
+        "    return cudaDeviceSynchronize(); }\n";
+    char path[sizeof work + 16];
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/spin.cu", work);
+    ck_assert_msg(file_write(path, source, sizeof source - 1, &e), "%s", e.text);
+    ck_assert_int_eq(shell("%s/simgpu nvcc %s/spin.cu -o %s/spin", build, work, work), 0);
+    ck_assert_int_eq(
+        shell("timeout -s INT -k 8 2 env --default-signal=INT %s/simgpu run %s/spin", build, work),
+        124);
+}
+END_TEST
+
 START_TEST(invalid_command_lines_are_rejected) {
     static const char *const bad[] = {"",
                                       "flash",
@@ -320,6 +338,7 @@ UNIT_SUITE(simgpu) {
     tcase_add_unchecked_fixture(tc, make_program, NULL);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, the_exit_status_of_the_program_is_returned);
+    tcase_add_test(tc, an_interrupt_ends_a_launch);
     tcase_add_test(tc, invalid_command_lines_are_rejected);
     tcase_add_test(tc, help_is_printed_and_the_nearest_word_suggested);
     tcase_add_test(tc, completion_offers_commands_options_and_exercises);
