@@ -13,6 +13,9 @@
  * nvcc's list of steps (--dryrun) is the same for each file but for its name. nvcc runs gcc to
  * make it, so a kept list saves a tenth of the build.
  *
+ * Making it takes as long as ten builds save, so the second build with an empty cache makes it: a
+ * container that grades one submission never does.
+ *
  * The cache keeps the files with a digest behind them, which gcc ignores and the script cuts
  * off. The files are bound into the sandbox, not read: a digest of 20 MB would cost more than the
  * header saves. If another grader has evicted one since, the sandbox has no header. */
@@ -50,8 +53,10 @@ static const struct {
                               {"host-header", "header", "/host-header/text"},
                               {"host-header.gch", "pch", "/host-header/host-header.gch"}};
 
-/* The kind of an entry that says that these compilers make no header. */
+/* Kinds of empty entries: these compilers have built a file; they make no header. */
+#define HAS_BUILT "header-wanted"
 #define NO_HEADER "no-header"
+enum { MIN_CACHE_BYTES = 64 << 20 }; /* a smaller cache would drop the header at once */
 
 static bool find_header(struct host_header *h, const char key[HASH_HEX_SIZE]) {
     for (unsigned i = 0; i < HOST_HEADER_FILES; i++) {
@@ -86,6 +91,9 @@ void host_header_prepare(struct host_header *h, const char key[HASH_HEX_SIZE],
                          const struct jail_job *job) {
     char ignored[PATH_MAX];
     h->nbinds = 0;
-    if (find_header(h, key) || cache_find(NO_HEADER, key, ignored)) return;
-    if (make(key, job)) find_header(h, key);
+    if (find_header(h, key) || cache_limit() < MIN_CACHE_BYTES ||
+        cache_find(NO_HEADER, key, ignored))
+        return;
+    if (!cache_find(HAS_BUILT, key, ignored)) cache_put(HAS_BUILT, key, "", 0);
+    else if (make(key, job)) find_header(h, key);
 }

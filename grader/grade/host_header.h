@@ -20,7 +20,7 @@ struct host_header {
 /* Finds the header, or makes it in a sandbox of its own, without any submission: a header made
  * beside one submission could change another's object. `job` compiles a file with the options of
  * all builds; its argv begins with /bin/sh -c SCRIPT and names the file host_header_source.
- * `key` covers compilers and options. Takes about a second the first time. */
+ * `key` covers compilers and options. The second call makes it, in about a second. */
 void host_header_prepare(struct host_header *h, const char key[HASH_HEX_SIZE],
                          const struct jail_job *job);
 extern const char host_header_source[];
