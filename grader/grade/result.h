@@ -58,6 +58,7 @@ struct speed_result {
     const char *kind;                            /* "modelled" or "measured" */
     double student_us, solution_us, baseline_us; /* 0 = unknown */
     double vs_solution, vs_baseline, roofline_fraction;
+    double counted_vs_solution;         /* that points are given for (score_counted_speed) */
     double low_us, high_us;             /* the model's interval of the student's time */
     double ci_low, ci_high;             /* measured: the 95 % interval of vs_solution; 0 = none */
     const char *bound_by;               /* the bottleneck, in words */

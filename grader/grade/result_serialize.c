@@ -74,7 +74,8 @@ static void visit_speed(struct serializer *p, struct speed_result *s) {
         NUMBER(p, s->low_us), NUMBER(p, s->high_us), NUMBER(p, s->ci_low), NUMBER(p, s->ci_high),
         NUMBER(p, s->solution_speedup), NUMBER(p, s->output_fully_checked),
         NUMBER(p, s->is_timed_size), NUMBER(p, s->bytes), NUMBER(p, s->flops),
-        NUMBER(p, s->tensor_flops), NUMBER(p, s->bus_rate), NUMBER(p, s->account);
+        NUMBER(p, s->tensor_flops), NUMBER(p, s->bus_rate), NUMBER(p, s->account),
+        NUMBER(p, s->counted_vs_solution);
 }
 
 static void visit_kernel(struct serializer *p, struct kernel_result *k) {

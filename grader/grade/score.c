@@ -40,6 +40,48 @@ double score_speed(double full, double vs_solution, double solution_speedup) {
     return full * fmax(0, fmin(1, progress));
 }
 
+/* ---- the error of modelled ratios ---- */
+
+static const struct ratio_error {
+    double log_ratio, log_error;
+} ratio_errors[] = {
+    {0, 0}, /* a version has its own time */
+#define X(log_ratio, log_error, pairs) {log_ratio, log_error},
+#include "grader/grade/ratio_error.def"
+#undef X
+};
+enum { RATIO_ERROR_COUNT = sizeof ratio_errors / sizeof *ratio_errors };
+
+/* Returns the error of a ratio, both as logarithms, interpolated between the rows. */
+static double log_ratio_error(double log_ratio) {
+    double at = fabs(log_ratio);
+    for (unsigned i = 1; i < RATIO_ERROR_COUNT; i++) {
+        const struct ratio_error *a = &ratio_errors[i - 1], *b = &ratio_errors[i];
+        if (at < b->log_ratio)
+            return a->log_error + (b->log_error - a->log_error) * (at - a->log_ratio) /
+                                      (b->log_ratio - a->log_ratio);
+    }
+    return ratio_errors[RATIO_ERROR_COUNT - 1].log_error;
+}
+
+/* Returns the highest ratio within the error, as logarithms, at least that of any smaller ratio: a
+ * faster version must not count for less where the error grows faster than the ratio. */
+static double max_log_ratio(double log_ratio) {
+    double max = log_ratio + log_ratio_error(log_ratio);
+    for (unsigned i = 0; i < RATIO_ERROR_COUNT; i++)
+        for (int sign = -1; sign <= 1; sign += 2)
+            if (sign * ratio_errors[i].log_ratio < log_ratio)
+                max = fmax(max, sign * ratio_errors[i].log_ratio + ratio_errors[i].log_error);
+    return max;
+}
+
+double score_counted_speed(double vs_solution, double solution_speedup) {
+    double log_baseline = log(vs_solution * solution_speedup);
+    if (!(log_baseline > 0) || !(solution_speedup > 0)) return vs_solution;
+    double by_baseline = log_baseline + log_ratio_error(log_baseline) - log(solution_speedup);
+    return exp(fmax(log(vs_solution), fmin(max_log_ratio(log(vs_solution)), by_baseline)));
+}
+
 /* ---- points lost ---- */
 
 static void add_point_loss(struct result *r, double points, const char *group,
@@ -88,14 +130,19 @@ static void add_technique_losses(struct result *r, double alpha_value) {
     }
 }
 
+static void put_speed(const struct speed_result *s, struct buf *out) {
+    buf_printf(out, "%.2fx the model solution's speed (%s", s->vs_solution, s->kind);
+    if (s->counted_vs_solution > 1.005 * s->vs_solution)
+        buf_printf(out, ", counts as %.2fx", s->counted_vs_solution);
+    buf_printf(out, "), full points from %.2fx", SCORE_FULL_SPEED);
+}
+
 static void add_speed_loss(struct result *r, double alpha_value) {
     double points = r->available.speed - r->earned.speed;
     struct buf reason = {0};
     if (!r->speed_counted || points < 1e-9) return;
     if (r->speed.disqualified) buf_printf(&reason, "no time: %s", r->speed.note);
-    else
-        buf_printf(&reason, "%.2fx the model solution's speed (%s), full points from %.2fx",
-                   r->speed.vs_solution, r->speed.kind, SCORE_FULL_SPEED);
+    else put_speed(&r->speed, &reason);
     bool are_goals_reached = r->goals_waived || r->checks.goals_reached == r->checks.goals;
     if (!r->speed.disqualified && r->missing_idea && are_goals_reached)
         buf_printf(&reason, "; " SCORE_IDEA_PREFIX "%s", r->missing_idea);
@@ -157,10 +204,15 @@ void score_points(struct result *r, bool count_modelled) {
     r->earned.correctness = r->available.correctness;
     r->earned.technique = r->goals_waived ? r->available.technique
                                           : score_technique(r->available.technique, &r->checks);
-    r->earned.speed =
-        r->speed.valid && r->speed_counted
-            ? score_speed(r->available.speed, r->speed.vs_solution, r->speed.solution_speedup)
-            : 0;
+    bool modelled = r->speed.valid && strcmp(r->speed.kind, "modelled") == 0;
+    r->speed.counted_vs_solution =
+        modelled && r->speed_counted
+            ? score_counted_speed(r->speed.vs_solution, r->speed.solution_speedup)
+            : r->speed.vs_solution;
+    r->earned.speed = r->speed.valid && r->speed_counted
+                          ? score_speed(r->available.speed, r->speed.counted_vs_solution,
+                                        r->speed.solution_speedup)
+                          : 0;
     double full = sum_points(&r->available, r->speed_counted),
            earned = sum_points(&r->earned, r->speed_counted);
     double alpha_value = full > 0 ? r->max_score / full : 0;

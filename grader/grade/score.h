@@ -34,6 +34,12 @@ double score_technique(double full, const struct check_counts *n);
  * baseline. */
 double score_speed(double full, double vs_solution, double solution_speedup);
 
+/* Returns the speed relative to the model solution's that a modelled time counts as: the highest
+ * within the error of modelled ratios (ratio_error.def), so that a version loses no points by it.
+ * The ratios to the model solution and to the baseline both bound it. A version that the model
+ * finds no faster than the baseline counts as modelled. */
+double score_counted_speed(double vs_solution, double solution_speedup);
+
 /* Sets points, score, verdict (AC or PART) and points lost of a correct result. If speed doesn't
  * count (time unknown, modelled times excluded, or too little to gain), the other points are scaled
  * to max_score. If the submission itself prevented a time (speed.disqualified), it loses the speed

@@ -104,6 +104,7 @@ static json_t *speed_json(const struct result *r) {
     json_object_set_new(o, "baseline_us", json_real(s->baseline_us));
     json_object_set_new(o, "vs_solution", json_real(s->vs_solution));
     json_object_set_new(o, "vs_baseline", json_real(s->vs_baseline));
+    json_object_set_new(o, "counted_vs_solution", json_real(s->counted_vs_solution));
     json_object_set_new(o, "ci95",
                         s->ci_low > 0 ? json_pack("[f,f]", s->ci_low, s->ci_high) : json_null());
     json_object_set_new(o, "of_roofline", json_real(s->roofline_fraction));

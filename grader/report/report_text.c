@@ -349,6 +349,16 @@ static void write_achieved(const struct speed_result *p, const struct gpu_device
     buf_puts(out, "\n");
 }
 
+/* Writes which speed earns points, if the error of modelled ratios makes a difference to them. */
+static void write_counted_speed(const struct result *r, struct buf *out) {
+    double modelled = r->speed.vs_solution, counted = r->speed.counted_vs_solution;
+    if (!r->speed_counted || modelled >= SCORE_FULL_SPEED || counted < 1.005 * modelled) return;
+    buf_printf(out,
+               "points count %.2fx: nine of ten measured ratios are within %.2fx of modelled ones "
+               "like this, and you get the benefit of the doubt\n",
+               counted, counted / modelled);
+}
+
 /* Writes the bottleneck, the distance from the roofline and the interval of a modelled time. */
 static void write_bounds(const struct result *r, const struct gpu_device *d,
                          const struct report_style *s, struct buf *out) {
@@ -361,6 +371,7 @@ static void write_bounds(const struct result *r, const struct gpu_device *d,
         buf_puts(&text, "likely between ");
         page_time(p->low_us, &text), buf_puts(&text, " and "), page_time(p->high_us, &text);
         buf_puts(&text, "; for the model's accuracy, see docs/time-model.md\n");
+        write_counted_speed(r, &text);
     }
     report_wrap(buf_str(&text), 13, s, out);
     buf_free(&text);

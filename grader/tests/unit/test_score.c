@@ -1,8 +1,10 @@
 /* test_score.c — tests the arithmetic of points (grader/grade/score.h). The expected values are
  * derived by hand beside each case. */
 #include "grader/grade/score.h"
+#include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
+#include <math.h>
 #include <string.h>
 
 #define NEAR(a, b) ck_assert_double_eq_tol(a, b, 1e-9)
@@ -79,6 +81,41 @@ START_TEST(speed_has_no_cliff) {
 }
 END_TEST
 
+/* From the model solution's speed down to the baseline's: the speed that counts is never below the
+ * modelled one, never falls as that rises, and is the modelled one at both ends. */
+START_TEST(modelled_speed_gets_the_benefit_of_the_doubt) {
+    double previous = 0;
+    for (unsigned i = 0; i <= 200; i++) {
+        double vs_solution = 0.25 * pow(4, i / 200.0),
+               counted = score_counted_speed(vs_solution, 4);
+        ck_assert_msg(counted >= vs_solution - 1e-12 && counted >= previous - 1e-12,
+                      "%g counts as %g, less than %g", vs_solution, counted, previous);
+        previous = counted;
+    }
+    NEAR(score_speed(30, score_counted_speed(0.25, 4), 4), 0);
+    NEAR(score_speed(30, score_counted_speed(0.2, 4), 4), 0);
+    NEAR(score_speed(30, score_counted_speed(1, 4), 4), 30);
+}
+END_TEST
+
+/* A pair whose modelled times differ by e^0.6 = 1.82 times: the row of ratio_error.def, whose
+ * factor ratios.py takes from measured pairs. Its version counts as faster by that factor. */
+START_TEST(counted_speed_follows_measured_ratios) {
+    static const struct {
+        double log_ratio, log_error;
+    } rows[] = {
+#define X(log_ratio, log_error, pairs) {log_ratio, log_error},
+#include "grader/grade/ratio_error.def"
+#undef X
+    };
+    double vs_solution = exp(-rows[3].log_ratio);
+    NEAR(score_counted_speed(vs_solution, 1000), vs_solution * exp(rows[3].log_error));
+    int status = shell("command -v python3 >/dev/null && python3 grader/tests/timing/ratios.py "
+                       "--check");
+    ck_assert_msg(status == 0, "ratio_error.def is out of date");
+}
+END_TEST
+
 /* ---- a whole result ---- */
 
 static const struct exercise exercise = {
@@ -141,7 +178,7 @@ START_TEST(lost_points_sum_to_the_difference) {
     struct result r;
     result_with(&r, "cd");
     r.speed = (struct speed_result){.valid = true,
-                                    .kind = "modelled",
+                                    .kind = "measured",
                                     .vs_solution = 1.8973665961010275 / 4,
                                     .solution_speedup = 4};
     score_points(&r, true);
@@ -364,6 +401,8 @@ UNIT_SUITE(score) {
     tcase_add_test(t, goals_add_points_and_guards_deduct_them);
     tcase_add_test(t, goal_progress_is_logarithmic);
     tcase_add_test(t, speed_has_no_cliff);
+    tcase_add_test(t, modelled_speed_gets_the_benefit_of_the_doubt);
+    tcase_add_test(t, counted_speed_follows_measured_ratios);
     tcase_add_test(t, the_worst_limit_decides_goal_progress);
     tcase_add_test(t, goals_are_waived_by_outcome);
     tcase_add_test(t, zero_point_items_are_omitted_from_the_losses);
