@@ -17,6 +17,7 @@ struct timeline_builder {
     struct timeline_command *commands;
     unsigned ncommands;
     struct timeline_command next_command; /* of what follows */
+    bool is_call_begun, has_graph;        /* the call has a command; a graph's launch has several */
     bool has_order,
         has_unordered;    /* the current command's order is known; some command's is unknown */
     uint64_t stream_mask; /* streams with commands, one bit each */
@@ -30,6 +31,8 @@ static void apply_order(struct timeline_builder *l, const struct command *c) {
                    c->tail_size == 2 * TIMELINE_MAX_STREAMS * sizeof *clocks;
     l->next_command = (struct timeline_command){
         .engine = TIMELINE_NONE, .stream = q->stream, .number = q->number};
+    /* The nodes of a graph have orders of their own, behind that of its launch. */
+    if (!q->is_node) l->is_call_begun = false;
     if (!l->has_order) return;
     l->next_command.after = clocks, l->next_command.host_done = clocks + TIMELINE_MAX_STREAMS;
     l->commands[l->ncommands++] = l->next_command; /* the event's number */
@@ -39,6 +42,8 @@ static struct timeline_command *add(struct timeline_builder *l, enum timeline_en
     struct timeline_command *c = &l->commands[l->ncommands++];
     *c = l->next_command;
     c->engine = e;
+    c->in_same_call = l->has_order && l->is_call_begun;
+    l->has_graph |= c->in_same_call, l->is_call_begun = true;
     l->has_unordered |= !l->has_order;
     if (l->has_order) l->stream_mask |= 1ull << c->stream;
     return c;
@@ -101,7 +106,8 @@ static void serialize_commands(struct timeline_builder *l) {
     }
 }
 
-/* Returns false if times add up: a single stream or an unknown order, and no host memory. */
+/* Returns false if times add up: a single stream without graphs or an unknown order, and no host
+ * memory. */
 static bool schedule_recording(const struct server *s, const struct recording *r,
                                const struct server_launch_time *launches, unsigned n,
                                unsigned time_column, const struct timeline_rates *rates,
@@ -116,7 +122,7 @@ static bool schedule_recording(const struct server *s, const struct recording *r
     for (size_t i = 0; i < r->ncommands; i++) add_command(&l, &r->commands[i]);
     bool is_multi_stream = l.stream_mask & (l.stream_mask - 1),
          uses_bus = has_host_buffer(s) && l.bus_bytes > 0;
-    bool ok = uses_bus || (is_multi_stream && !l.has_unordered);
+    bool ok = uses_bus || ((is_multi_stream || l.has_graph) && !l.has_unordered);
     if (l.has_unordered) serialize_commands(&l);
     if (ok) *out = time_timeline_run(l.commands, l.ncommands, rates);
     free(l.commands);

@@ -29,7 +29,8 @@ struct timeline_command {
     /* TIMELINE_MAX_STREAMS numbers each: for each stream, the last command that it comes after, and
      * the last that the host has waited for. NULL: it comes after those of its own stream only. */
     const uint32_t *after, *host_done;
-    double bytes;                 /* of a copy */
+    bool in_same_call; /* a graph's node behind another: the host issues it with that one */
+    double bytes;      /* of a copy */
     double seconds, device_share; /* of a kernel; device_share: 0..1 */
     double begin, end;            /* results, in seconds */
 };
@@ -39,7 +40,8 @@ struct timeline_rates {
     double copy_overhead;           /* seconds of a copy besides its transfer */
     double engine_switch;           /* seconds from the end of a command to one on another engine */
     double host_call, host_wakeup;  /* seconds of a call; from the end of a wait to the next call */
-    double overlap; /* seconds by which a kernel overlaps the one before it in its stream */
+    double overlap;      /* seconds by which a kernel overlaps the one before it in its stream */
+    double node_overlap; /* the same where both are nodes of one graph */
 };
 struct timeline_rates time_timeline_rates(const struct gpu_device *d);
 /* Returns the bytes of pinned memory whose copy takes as long as that of so many pageable bytes,
