@@ -3,6 +3,7 @@
  *   estimate.c             selects blocks, has them traced, calls the rest, computes the estimate
  *   sass_lowering.c        machine instructions and pipe of a PTX instruction (lowering.def)
  *   region.c               straight-line code of the traces, in the order that ptxas would choose
+ *   if_conversion.c        branches that become predicates
  *   schedule.c             the same from machine code, if there is any
  *   schedule_replay.c      the part of the machine code that a warp executes
  *   traffic.c              sectors that blocks access and share: how much comes from DRAM
@@ -77,8 +78,7 @@ struct region_table {
     struct region *table[REGION_SLOTS];
     u32 *register_hash, nregisters, register_slots; /* by hash of a ref: 1 + register number */
     ref *register_ref;                              /* by register number */
-    /* By segment: 2 = it ends in a branch that ptxas replaces by predicates, 1 = it does not,
-     * 0 = not tested yet. */
+    /* By segment: 1 + time_if_arms(); 0 = not tested yet. */
     u8 *if_conversion;
     u32 max_insns;
 };
@@ -89,6 +89,20 @@ void time_regions_open(struct region_table *r, const struct sim_module *m,
 void time_regions_close(struct region_table *r);
 /* Returns the region that begins with the segment word at `at` of the warp's trace. */
 struct region *time_region_at(struct region_table *r, const struct trace_warp *w, u32 at);
+
+/* Returns true if a warp of the region of `n` segments may execute `next` after `position`, both
+ * relative to its first segment: later code, or the other arm of an if, else. */
+bool time_region_continues(struct region_table *r, u32 first, u32 n, u32 position, u32 next);
+/* Sets the machine instructions of `n` ops, with their addresses folded. */
+void time_lower_ops(struct region_table *r, u32 first, u32 n, struct sched_insn *insns);
+u32 time_register_number(struct region_table *r, ref x);
+
+/* if_conversion.c: returns the number of arms, 1 or 2, of the branch at the segment's end if ptxas
+ * replaces it by predicates, else 0. The arms are the next segments. */
+u32 time_if_arms(struct region_table *r, u32 segment);
+/* Removes such branches from the region; their arms depend on the condition, and on the old values
+ * that they may keep. */
+void time_convert_branches(struct region_table *r, struct region *g);
 
 /* ---- machine code: its registers are the six scoreboard barriers, which results of variable
  * latency release ---- */

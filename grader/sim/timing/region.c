@@ -401,90 +401,16 @@ static void schedule_insns(struct region_table *r, struct sched_insn *insns, u32
     free(key), free(copy), free(w.accesses), free(tables);
 }
 
-/* ---- if-conversion: branches that ptxas replaces by predicates ---- */
-
-/* The limits of a branch body in machine instructions; the larger one if it has a load from global
- * memory, which can then be moved up. Found by generated kernels with ptxas 13.0 for sm_90: 8 but
- * not 9 of fma, mad, st, ld.shared; with a load 20 but not 21 of any kind. */
-enum { MAX_PREDICATED_INSNS = 8, MAX_PREDICATED_WITH_LOAD = 20 };
-
-static bool loads_global(const struct region_table *r, const struct sched_insn *s) {
-    const struct mem_desc *d =
-        s->kind == SCHED_MEMORY ? &r->module->mems[r->module->ops[s->op].aux] : NULL;
-    return d && d->verb == MEM_LOAD && (d->space == SPACE_GLOBAL || d->space == SPACE_GENERIC);
-}
-
-static bool is_short_body(struct region_table *r, const struct segment *body) {
-    struct sched_insn insns[4 * MAX_PREDICATED_WITH_LOAD];
-    u32 n = body->last - body->first, ninsns = 0;
-    bool has_global_load = false;
-    if (n > 4 * MAX_PREDICATED_WITH_LOAD) return false;
-    for (u32 i = 0; i < n; i++) make_sched_insn(r, body->first + i, &insns[i]);
-    u32 *def = xcalloc(r->nregisters + 1, sizeof *def);
-    fold_addresses(r, insns, n, def);
-    free(def);
-    for (u32 i = 0; i < n; i++)
-        ninsns += insns[i].count, has_global_load |= loads_global(r, &insns[i]);
-    return ninsns <= (has_global_load ? MAX_PREDICATED_WITH_LOAD : MAX_PREDICATED_INSNS);
-}
-
-/* Returns true if the segment ends in a branch over the next one that ptxas replaces by predicates.
- */
-static bool is_if_converted(struct region_table *r, u32 segment) {
-    const struct sim_module *m = r->module;
-    if (r->disabled_terms & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING)) ||
-        segment + 1 >= m->nsegments)
-        return false;
-    const struct segment *body = &m->segments[segment + 1];
-    const struct op *branch = &m->ops[m->segments[segment].last];
-    if (branch->kind != OP_BRA || !in_frame(branch->guard) ||
-        m->ops[body->last].kind != OP_FALLTHROUGH)
-        return false;
-    if (branch->target != body->last + 1) return false;
-    if (!r->if_conversion[segment]) r->if_conversion[segment] = is_short_body(r, body) ? 2 : 1;
-    return r->if_conversion[segment] == 2;
-}
-
-static bool contains(const u32 *list, u32 n, u32 x) {
-    while (n--)
-        if (list[n] == x) return true;
-    return false;
-}
-
-/* Returns true if code outside the body uses the register. Then it keeps its old value where the
- * predicate is false, and the body depends on that value. */
-static bool needs_old_value(const struct region *g, u32 first, u32 end, u32 x) {
-    for (u32 i = 0; i < g->ninsns; i++) {
-        const struct sched_insn *s = &g->insns[i];
-        bool body = i >= first && i < end;
-        if (!body && (contains(s->src, s->nsrc, x) || contains(s->dst, s->ndst, x))) return true;
-    }
-    return false;
-}
-
-static void add_merge_dependences(struct region *g, u32 first, u32 end, u32 i) {
-    struct sched_insn *s = &g->insns[i];
-    for (u32 k = 0; k < s->ndst && s->nsrc < SCHED_MAX_REFS; k++)
-        if (!contains(s->src, s->nsrc, s->dst[k]) && needs_old_value(g, first, end, s->dst[k]))
-            s->src[s->nsrc++] = s->dst[k];
-}
-
-/* Removes the branches; their bodies depend on the condition, and on the old values that they may
- * keep. */
-static void if_convert_branches(struct region_table *r, struct region *g) {
-    const struct sim_module *m = r->module;
-    for (u32 s = g->first_segment; s + 2 < g->first_segment + g->nsegments; s++) {
-        if (!is_if_converted(r, s)) continue;
-        u32 branch = m->segments[s].last - g->first_op,
-            end = m->segments[s + 1].last + 1 - g->first_op;
-        g->insns[branch].count = 0, g->insns[branch].pipe = PIPE_NONE;
-        for (u32 i = branch + 1; i < end; i++)
-            add_source(r, &g->insns[i], m->ops[m->segments[s].last].guard),
-                add_merge_dependences(g, branch + 1, end, i);
-    }
-}
-
 /* ---- regions ---- */
+
+void time_lower_ops(struct region_table *r, u32 first, u32 n, struct sched_insn *insns) {
+    for (u32 i = 0; i < n; i++) make_sched_insn(r, first + i, &insns[i]);
+    u32 *def = xcalloc(r->nregisters + 1, sizeof *def);
+    if (!(r->disabled_terms & TERM_BIT(LOWERING))) fold_addresses(r, insns, n, def);
+    free(def);
+}
+
+u32 time_register_number(struct region_table *r, ref x) { return register_number(r, x); }
 
 static struct region *build_region(struct region_table *r, u32 segment, u32 n) {
     const struct sim_module *m = r->module;
@@ -495,12 +421,9 @@ static struct region *build_region(struct region_table *r, u32 segment, u32 n) {
     g->ninsns = g->end_op - g->first_op;
     g->insns = arena_array(&r->arena, struct sched_insn, g->ninsns);
     g->insn_index = arena_array(&r->arena, u32, g->ninsns);
-    for (u32 i = 0; i < g->ninsns; i++) make_sched_insn(r, g->first_op + i, &g->insns[i]);
-    u32 *def = xcalloc(r->nregisters + 1, sizeof *def);
-    if (!(r->disabled_terms & TERM_BIT(LOWERING))) fold_addresses(r, g->insns, g->ninsns, def);
-    free(def);
+    time_lower_ops(r, g->first_op, g->ninsns, g->insns);
     if (!(r->disabled_terms & TERM_BIT(MERGING))) merge_accesses(r, g->insns, g->ninsns);
-    if_convert_branches(r, g);
+    time_convert_branches(r, g);
     schedule_insns(r, g->insns, g->ninsns);
     for (u32 i = 0; i < g->ninsns; i++) g->insn_index[g->insns[i].op - g->first_op] = i;
     if (g->ninsns > r->max_insns) r->max_insns = g->ninsns;
@@ -522,19 +445,27 @@ static bool continues_basic_block(const struct sim_module *m, u32 segment) {
     return o->kind == OP_WARP_SYNC && !in_frame(o->guard);
 }
 
+bool time_region_continues(struct region_table *r, u32 first, u32 n, u32 position, u32 next) {
+    bool is_other_arm =
+        position > 0 && next + 1 == position && next > 0 && time_if_arms(r, first + next - 1) == 2;
+    return next < n && (next > position || is_other_arm);
+}
+
 struct region *time_region_at(struct region_table *r, const struct trace_warp *w, u32 at) {
     u32 segment = trace_op_or_segment(w->words[at]), n = 1, position = 0;
     for (u32 i = at + 1; i < w->nwords; i++) {
-        bool if_converted = position + 1 == n && is_if_converted(r, segment + position);
-        if (position + 1 == n && !if_converted &&
-            !continues_basic_block(r->module, segment + position))
+        u32 arms = position + 1 == n ? time_if_arms(r, segment + position) : 0;
+        if (position + 1 == n && !arms && !continues_basic_block(r->module, segment + position))
             break;
         u32 next = trace_op_or_segment(w->words[i]) - segment;
-        if (trace_is_access(w->words[i])) i += trace_entries(w->words[i]);
-        else if (next > position && next < n) position = next;
-        else if (next == n && position + 1 == n) position = n, n += 1 + if_converted;
-        else if (next == n + 1 && if_converted) position = next, n += 2;
-        else break;
+        if (trace_is_access(w->words[i])) {
+            i += trace_entries(w->words[i]);
+            continue;
+        }
+        bool extends = position + 1 == n && next >= n && next <= n + arms;
+        if (extends) n += 1 + arms;
+        else if (!time_region_continues(r, segment, n, position, next)) break;
+        position = next;
     }
     return find(r, segment, n);
 }

@@ -217,14 +217,16 @@ static bool next_region(struct sm_model *m, struct sm_warp *w) {
     if (w->at >= s->nwords) return false;
     struct region *g = time_region_at(m->in->regions, s, w->at);
     memset(w->access_index, 0, g->ninsns * sizeof *w->access_index);
-    /* next: the first segment of the region that may follow; branches may skip some. */
-    u32 next = 0, i = w->at;
+    u32 position = 0, i = w->at; /* position: the segment that the warp executes */
     for (; i < s->nwords; i++) {
         u64 h = s->words[i];
         if (!trace_is_access(h)) {
             u32 segment = trace_op_or_segment(h) - g->first_segment;
-            if (segment < next || segment >= g->nsegments) break;
-            next = segment + 1;
+            bool is_first = i == w->at;
+            if (!is_first && !time_region_continues(m->in->regions, g->first_segment, g->nsegments,
+                                                    position, segment))
+                break;
+            position = segment;
             continue;
         }
         u32 op = trace_op_or_segment(h);

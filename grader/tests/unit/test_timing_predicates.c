@@ -50,6 +50,49 @@ START_TEST(short_branches_are_predicated_for_all_warps) {
 }
 END_TEST
 
+/* Half of the lanes take either arm, each of `n` instructions with the branch at its end; the next
+ * iteration's load is behind them if `load`. */
+static struct kernel_spec two_arms(unsigned n, bool load) {
+    struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 100, .bytes = 1 << 20};
+    s.prologue = "and.b32 %r20, %r5, 1;\nsetp.eq.s32 %p1, %r20, 0;\n"
+                 "mul.wide.u32 %d10, %r4, 4;\nadd.s64 %d11, %d0, %d10;\n";
+    spec_add(&s, "@%%p1 bra OTHER;\n");
+    for (unsigned i = 0; i + 1 < n; i++)
+        spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i, i);
+    spec_add(&s, "bra.uni END;\nOTHER:\n");
+    for (unsigned i = 0; i + 1 < n; i++)
+        spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f92, %%f93;\n", i, i);
+    spec_add(&s, "END:\n");
+    if (load) spec_add(&s, "ld.global.u32 %%r30, [%%d11];\n");
+    return s;
+}
+
+/* ptxas replaces both arms by predicates up to 8 instructions each, or up to 10 where a load is
+ * behind them (grader/tests/timing/if_conversion.py): no branch takes an issue slot. Divergent
+ * lanes run both arms either way, so longer arms cost the two branches more: 16 instead of 14 of 8.
+ */
+START_TEST(both_arms_of_an_else_are_predicated) {
+    struct kernel_spec s[2] = {two_arms(8, false), two_arms(9, false)};
+    ck_about(spec_cycles(&s[0]), 8 * 100 * (14 + 3), 0.1);
+    ck_about(spec_cycles(&s[1]), 8 * 100 * (16 + 2 + 3), 0.15);
+    struct kernel_spec with_load[2] = {two_arms(10, true), two_arms(11, true)};
+    double step = spec_cycles(&with_load[1]) - spec_cycles(&with_load[0]);
+    ck_assert_msg(step > 8 * 100 * 3, "two more instructions and two branches: %g cycles", step);
+    for (unsigned i = 0; i < 2; i++) buf_free(&s[i].body), buf_free(&with_load[i].body);
+}
+END_TEST
+
+/* 1024 threads with 16 bytes each, 16 KiB on the SM, store 8 words an iteration: they stay in L1,
+ * at a wavefront each. At L2's rate, four sectors would take six cycles. */
+START_TEST(local_memory_that_fits_stays_in_l1) {
+    struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 100};
+    s.prologue = ".local .align 16 .b8 own[16];\n";
+    for (unsigned i = 0; i < 8; i++) spec_add(&s, "st.local.u32 [own+%u], %%r4;\n", 4 * (i % 4));
+    ck_about(spec_cycles(&s), 32 * 100 * 8, 0.15);
+    buf_free(&s.body);
+}
+END_TEST
+
 /* One wavefront for each access with no active lane, two for each with a bank conflict. */
 START_TEST(fully_predicated_off_accesses_cost_a_wavefront) {
     struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 20, .dynamic_shared = 16384};
@@ -93,6 +136,8 @@ UNIT_SUITE(timing_predicates) {
     tcase_set_timeout(c, 60);
     tcase_add_test(c, loads_behind_short_branches_are_in_flight_together);
     tcase_add_test(c, short_branches_are_predicated_for_all_warps);
+    tcase_add_test(c, both_arms_of_an_else_are_predicated);
+    tcase_add_test(c, local_memory_that_fits_stays_in_l1);
     tcase_add_test(c, fully_predicated_off_accesses_cost_a_wavefront);
     tcase_add_test(c, wide_broadcast_loads_cost_register_writes);
     tcase_add_test(c, constant_accesses_serialize_by_distinct_word);
