@@ -232,6 +232,9 @@ gpu-carry: all
 	$(Q)$(B)/grader gpu-build $(GPU_CC)
 	$(Q)mkdir -p $(B)/lib/carry && ldd $(B)/grader $(B)/simgpu $(B)/libexec/device | awk '$$3 ~ /^\// { print $$3 }' | \
 	  grep -vE '/lib(c|m|dl|rt|pthread)\.so|/lib/carry/' | sort -u | xargs -r -I{} cp -L {} $(B)/lib/carry/
+# Renews model.md and bound-by.md of both GPUs, and holdout.md, from today's model.
+model-pages: $(B)/grader
+	$(Q)python3 grader/tests/timing/renew.py
 # Prints the table and the ablation of docs/time-model.md.
 time-model: $(B)/tests/judge $(B)/tests/copies
 	$(Q)$(B)/tests/judge --ablation $(B)/cuda $(B)/timing
@@ -414,5 +417,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install new pictures setup site slides student-release test time-model uninstall
+.PHONY: all baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

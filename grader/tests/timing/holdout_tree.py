@@ -7,7 +7,7 @@ usage: holdout_tree.py --tree FOLDER        make FOLDER, a copy of the book whos
 `grader gpu-report` measures the steps of each ladder. So the copy's ladders consist of the baseline,
 which scoring needs, and of the mutants that say `// expect: PART`: right results, few goals. Build
 the copy, run `grader gpu-report OUT --device gpu` in it on a machine with a GPU, and give its
-report.json to the second form ; its rows are those of docs/results/h100/holdout.tsv."""
+report.json to the second form; its rows are those of docs/results/h100/holdout.tsv."""
 import glob
 import json
 import os
