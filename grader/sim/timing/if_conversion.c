@@ -70,26 +70,45 @@ static bool is_short(struct region_table *r, u32 first_arm, u32 narms) {
            (total <= MAX_PREDICATED_WITH_LOAD && segment_loads(r, first_arm + narms));
 }
 
-/* Returns the number of arms that the branch at the segment's end selects from, 0 if it is none
- * over one or two arms: they are the next segments, and the code continues behind them. */
-static u32 count_arms(const struct sim_module *m, u32 segment) {
-    const struct op *branch = &m->ops[m->segments[segment].last];
-    if (segment + 1 >= m->nsegments || branch->kind != OP_BRA || !in_frame(branch->guard)) return 0;
-    const struct segment *first = &m->segments[segment + 1];
-    const struct op *end = &m->ops[first->last];
-    if (branch->target != first->last + 1) return 0;
-    if (end->kind == OP_FALLTHROUGH) return 1;
-    if (segment + 2 >= m->nsegments || end->kind != OP_BRA || in_frame(end->guard)) return 0;
-    const struct segment *second = &m->segments[segment + 2];
-    return m->ops[second->last].kind == OP_FALLTHROUGH && end->target == second->last + 1 ? 2 : 0;
+static bool is_unconditional_branch(const struct op *o) {
+    return o->kind == OP_BRA && !in_frame(o->guard);
 }
 
-u32 time_if_arms(struct region_table *r, u32 segment) {
+/* Returns true if the segment is a lone branch to the one behind the next: nvcc 13 writes an else
+ * as
+ * "@p bra THEN; bra ELSE; THEN: …; bra END; ELSE: …; END:". */
+static bool is_branch_over_next(const struct sim_module *m, u32 segment) {
+    const struct segment *x = &m->segments[segment];
+    return segment + 2 < m->nsegments && x->first == x->last &&
+           is_unconditional_branch(&m->ops[x->last]) &&
+           m->ops[x->last].target == m->segments[segment + 2].first;
+}
+
+/* Returns the number of segments that the branch at the segment's end selects from, 0 if the code
+ * does not continue behind them: 1 arm, 2 arms, or 3 with such a lone branch before the arms. */
+static u32 count_selected(const struct sim_module *m, u32 segment) {
+    const struct op *branch = &m->ops[m->segments[segment].last];
+    if (segment + 1 >= m->nsegments || branch->kind != OP_BRA || !in_frame(branch->guard) ||
+        branch->target != m->segments[segment + 1].last + 1)
+        return 0;
+    u32 lone = is_branch_over_next(m, segment + 1), arm = segment + 1 + lone;
+    const struct op *end = &m->ops[m->segments[arm].last];
+    if (!lone && end->kind == OP_FALLTHROUGH) return 1;
+    if (arm + 1 >= m->nsegments || !is_unconditional_branch(end)) return 0;
+    const struct segment *second = &m->segments[arm + 1];
+    bool joins = m->ops[second->last].kind == OP_FALLTHROUGH && end->target == second->last + 1;
+    return joins ? 2 + lone : 0;
+}
+
+static u32 arm_count(u32 selected) { return selected < 2 ? selected : 2; }
+
+u32 time_if_segments(struct region_table *r, u32 segment) {
     if (r->disabled_terms & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING))) return 0;
     if (segment + 1 >= r->module->nsegments) return 0;
     if (!r->if_conversion[segment]) {
-        u32 arms = count_arms(r->module, segment);
-        r->if_conversion[segment] = (u8)(1 + (arms && is_short(r, segment + 1, arms) ? arms : 0));
+        u32 n = count_selected(r->module, segment), arms = arm_count(n);
+        bool converted = n && is_short(r, segment + 1 + n - arms, arms);
+        r->if_conversion[segment] = (u8)(1 + (converted ? n : 0));
     }
     return r->if_conversion[segment] - 1u;
 }
@@ -138,11 +157,10 @@ static void remove_branch(struct region *g, u32 op) {
 void time_convert_branches(struct region_table *r, struct region *g) {
     const struct sim_module *m = r->module;
     for (u32 s = g->first_segment; s < g->first_segment + g->nsegments; s++) {
-        u32 arms = time_if_arms(r, s);
-        if (!arms || s + arms + 1 >= g->first_segment + g->nsegments) continue;
+        u32 n = time_if_segments(r, s);
+        if (!n || s + n + 1 >= g->first_segment + g->nsegments) continue;
         u32 branch = m->segments[s].last, guard = time_register_number(r, m->ops[branch].guard);
-        remove_branch(g, branch);
-        if (arms == 2) remove_branch(g, m->segments[s + 1].last);
-        for (u32 i = 1; i <= arms; i++) predicate_arm(r, g, guard, s + i);
+        for (u32 i = 0; i < n; i++) remove_branch(g, m->segments[s + i].last);
+        for (u32 i = n - arm_count(n) + 1; i <= n; i++) predicate_arm(r, g, guard, s + i);
     }
 }

@@ -78,7 +78,7 @@ struct region_table {
     struct region *table[REGION_SLOTS];
     u32 *register_hash, nregisters, register_slots; /* by hash of a ref: 1 + register number */
     ref *register_ref;                              /* by register number */
-    /* By segment: 1 + time_if_arms(); 0 = not tested yet. */
+    /* By segment: 1 + time_if_segments(); 0 = not tested yet. */
     u8 *if_conversion;
     u32 max_insns;
 };
@@ -97,9 +97,9 @@ bool time_region_continues(struct region_table *r, u32 first, u32 n, u32 positio
 void time_lower_ops(struct region_table *r, u32 first, u32 n, struct sched_insn *insns);
 u32 time_register_number(struct region_table *r, ref x);
 
-/* if_conversion.c: returns the number of arms, 1 or 2, of the branch at the segment's end if ptxas
- * replaces it by predicates, else 0. The arms are the next segments. */
-u32 time_if_arms(struct region_table *r, u32 segment);
+/* if_conversion.c: returns the number of segments, 1 to 3, that the branch at the segment's end
+ * selects from if ptxas replaces it by predicates, else 0. They are the next ones. */
+u32 time_if_segments(struct region_table *r, u32 segment);
 /* Removes such branches from the region; their arms depend on the condition, and on the old values
  * that they may keep. */
 void time_convert_branches(struct region_table *r, struct region *g);

@@ -446,24 +446,27 @@ static bool continues_basic_block(const struct sim_module *m, u32 segment) {
 }
 
 bool time_region_continues(struct region_table *r, u32 first, u32 n, u32 position, u32 next) {
-    bool is_other_arm =
-        position > 0 && next + 1 == position && next > 0 && time_if_arms(r, first + next - 1) == 2;
-    return next < n && (next > position || is_other_arm);
+    if (next >= n || next == position) return false;
+    if (next > position) return true;
+    enum { MAX_IF_SEGMENTS = 3 };
+    for (u32 back = 1; back < MAX_IF_SEGMENTS && back <= next; back++)
+        if (position <= next - back + time_if_segments(r, first + next - back)) return true;
+    return false;
 }
 
 struct region *time_region_at(struct region_table *r, const struct trace_warp *w, u32 at) {
     u32 segment = trace_op_or_segment(w->words[at]), n = 1, position = 0;
     for (u32 i = at + 1; i < w->nwords; i++) {
-        u32 arms = position + 1 == n ? time_if_arms(r, segment + position) : 0;
-        if (position + 1 == n && !arms && !continues_basic_block(r->module, segment + position))
+        u32 selected = position + 1 == n ? time_if_segments(r, segment + position) : 0;
+        if (position + 1 == n && !selected && !continues_basic_block(r->module, segment + position))
             break;
         u32 next = trace_op_or_segment(w->words[i]) - segment;
         if (trace_is_access(w->words[i])) {
             i += trace_entries(w->words[i]);
             continue;
         }
-        bool extends = position + 1 == n && next >= n && next <= n + arms;
-        if (extends) n += 1 + arms;
+        bool extends = position + 1 == n && next >= n && next <= n + selected;
+        if (extends) n += 1 + selected;
         else if (!time_region_continues(r, segment, n, position, next)) break;
         position = next;
     }

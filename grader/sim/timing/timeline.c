@@ -13,8 +13,9 @@
 static const double launch_overlap = 0.28;
 /* The same for a node of a graph behind another. 64 kernels of a load and a store take 164.3 us in
  * a stream, 62.5 as a graph (H100, docs/results/h100/async.tsv, medians of 21). In a stream, each
- * takes 2.15 for the launch and so 0.4 for itself; as a node 0.98, and so 0.6 for the launch. */
-static const double node_launch_overlap = 0.79;
+ * takes 2.15 for the launch and so 0.42 for itself. As a node behind the first it takes
+ * (62.5 - 3.3) / 63 = 0.94, and so 0.52 for the launch. */
+static const double node_launch_overlap = 0.82;
 
 struct timeline_rates time_timeline_rates(const struct gpu_device *d) {
     return (struct timeline_rates){.h2d = d->bus_rate,
