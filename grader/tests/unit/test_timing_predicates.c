@@ -82,8 +82,8 @@ START_TEST(both_arms_of_an_else_are_predicated) {
 }
 END_TEST
 
-/* 1024 threads with 16 bytes each, 16 KiB on the SM, store 8 words an iteration: they stay in L1,
- * at a wavefront each. At L2's rate, four sectors would take six cycles. */
+/* 1024 threads with 16 bytes each, 16 KiB on the SM, store 8 words an iteration: nearly all stay in
+ * L1, at a wavefront each. At L2's rate, four sectors would take six cycles. */
 START_TEST(local_memory_that_fits_stays_in_l1) {
     struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 100};
     s.prologue = ".local .align 16 .b8 own[16];\n";
