@@ -246,8 +246,9 @@ START_TEST(json_reports_have_the_documented_keys) {
          "group name number drawn verdict message ");
     keys(json_array_get(json_object_get(ex, "technique"), 0),
          "name metric value limit file line passed kind baseline naive progress way ");
-    keys(json_object_get(ex, "speed"), "kind student_us interval_us solution_us baseline_us "
-                                       "vs_solution vs_baseline counted_vs_solution ci95 of_roofline bound_by limits ");
+    keys(json_object_get(ex, "speed"),
+         "kind student_us interval_us solution_us baseline_us "
+         "vs_solution vs_baseline counted_vs_solution ci95 of_roofline bound_by limits ");
     json_decref(o);
     result_free(&r);
 }
