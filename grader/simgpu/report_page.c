@@ -147,7 +147,8 @@ static struct line_totals line_totals_of(const struct launch_stats_line *l) {
     s.instructions = l->counters.inst_executed;
     s.sectors = l->counters.global_load_sectors + l->counters.global_store_sectors +
                 l->counters.atomic_sectors;
-    s.wavefronts = l->counters.shared_load_wavefronts + l->counters.shared_store_wavefronts;
+    s.wavefronts = l->counters.shared_load_wavefronts + l->counters.shared_store_wavefronts +
+                   l->counters.shared_atomic_wavefronts;
     return s;
 }
 

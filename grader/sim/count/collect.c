@@ -97,6 +97,7 @@ static void count_atomic(struct sim_counters *c, u8 verb, u8 space, const u64 *s
         c->shared_atomic_requests += s[STAT_REQUESTS];
         c->shared_atomic_operations += s[STAT_OPS];
         c->shared_atomic_serialized += s[STAT_SERIALIZED];
+        c->shared_atomic_wavefronts += s[STAT_WAVEFRONTS];
         c->shared_atomic_bank_conflicts += s[STAT_WAVEFRONTS] - s[STAT_MIN_WAVEFRONTS];
         return;
     }

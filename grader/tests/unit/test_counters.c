@@ -346,6 +346,7 @@ START_TEST(each_memory_path_has_its_own_counters) {
     ck_assert_uint_eq(out.bulk_store_sectors, 32);
     ck_assert_uint_eq(out.bulk_shared_load_bytes, 1024);
     ck_assert_uint_eq(shared.shared_atomic_bank_conflicts, 31); /* all words in bank 0 */
+    ck_assert_uint_eq(shared.shared_atomic_wavefronts, 32);
     ck_assert_uint_eq(part.global_load_threads, 32);
     ck_assert_uint_eq(part.global_load_sectors, 32);
     sim_result_free(&result);
