@@ -100,6 +100,14 @@ struct access_result {
     struct sim_access access;
 };
 
+/* When a copy or a kernel runs in a submission with several streams, or with copies over the bus.
+ */
+enum { TIMELINE_COPY_IN, TIMELINE_COPY_OUT, TIMELINE_KERNELS };
+struct timeline_span {
+    double begin_us, end_us; /* from the start */
+    unsigned engine, stream; /* engine: one of the three above */
+};
+
 /* Registers and spills of a kernel, from ptxas for the device's architecture. */
 struct kernel_result {
     const char *name;
@@ -161,6 +169,8 @@ struct result {
     unsigned nkernels;
     struct kernel_time *kernel_times; /* at the timed size if modelled there, else technique case */
     unsigned nkernel_times;
+    struct timeline_span *spans; /* at the size of kernel_times; none if times add up */
+    unsigned nspans;
     struct access_result *accesses;
     unsigned naccesses;
     double occupancy;  /* theoretical, lowest of all launches; 0 = unknown */

@@ -95,6 +95,15 @@ static void fill_limits(struct result *r, const struct launch_stats *t) {
     buf_free(&text);
 }
 
+static void fill_spans(struct result *r, const struct launch_stats *t) {
+    r->spans = arena_array(&r->arena, struct timeline_span, t->nspans);
+    for (r->nspans = 0; r->nspans < t->nspans; r->nspans++) {
+        const struct server_span *s = &t->spans[r->nspans];
+        r->spans[r->nspans] =
+            (struct timeline_span){s->begin * 1e6, s->end * 1e6, s->engine, s->stream};
+    }
+}
+
 void result_fill_times(struct result *r, const struct launch_stats *t) {
     r->kernel_times = arena_array(&r->arena, struct kernel_time, t->nkernels);
     r->nkernel_times = 0;
@@ -102,4 +111,5 @@ void result_fill_times(struct result *r, const struct launch_stats *t) {
         r->kernel_times[r->nkernel_times++] = kernel_of(&r->arena, &t->kernels[i]);
     fill_stalls(r, t);
     fill_limits(r, t);
+    fill_spans(r, t);
 }

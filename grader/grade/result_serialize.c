@@ -128,6 +128,10 @@ static void visit_result(struct serializer *p, struct result *r) {
     ARRAY(p, r->kernel_times, r->nkernel_times, struct kernel_time);
     for (unsigned i = 0; i < r->nkernel_times && !p->malformed; i++)
         visit_time(p, &r->kernel_times[i]);
+    ARRAY(p, r->spans, r->nspans, struct timeline_span);
+    for (unsigned i = 0; i < r->nspans && !p->malformed; i++)
+        NUMBER(p, r->spans[i].begin_us), NUMBER(p, r->spans[i].end_us),
+            NUMBER(p, r->spans[i].engine), NUMBER(p, r->spans[i].stream);
     ARRAY(p, r->accesses, r->naccesses, struct access_result);
     for (unsigned i = 0; i < r->naccesses && !p->malformed; i++) visit_access(p, &r->accesses[i]);
     visit_speed(p, &r->speed);

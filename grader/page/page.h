@@ -46,6 +46,15 @@ struct page_bar {
 void page_stacked_bars(const char *title, const struct page_bar *bars, unsigned n,
                        const char *const names[PAGE_PARTS], struct buf *out);
 
+/* A bar in row `row` (its stream) of page_timeline(), with the CSS class "p0" to "p12". */
+struct page_span {
+    double begin, end; /* us */
+    unsigned row, part;
+};
+/* Draws rows of bars against a time axis. `names`: of the parts, by their class; NULL = none. */
+void page_timeline(const char *title, const struct page_span *spans, unsigned n,
+                   const char *const names[PAGE_PARTS], struct buf *out);
+
 struct page_dot {
     const char *name, *css_class; /* name: may be ""; class: naive, yours, step, solution */
     double us;

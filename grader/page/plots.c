@@ -160,6 +160,68 @@ void page_roofline(double bytes, double flops, double peak_bytes, double peak_fl
     page_svg_close(out);
 }
 
+/* ---- a timeline ---- */
+
+enum { TIMELINE_LEFT = 56, TIMELINE_ROW = 18, TIMELINE_TOP = 4 };
+
+static double timeline_x(double us, double end) {
+    return TIMELINE_LEFT + (WIDTH - TIMELINE_LEFT - 8) * us / end;
+}
+
+static void draw_time_axis(double end, double bottom, struct buf *out) {
+    for (unsigned i = 0; i <= 4; i++) {
+        double x = timeline_x(end * i / 4, end);
+        struct buf text = {0};
+        page_time(end * i / 4, &text);
+        page_svg_line(x, TIMELINE_TOP, x, bottom, "axis", out);
+        page_svg_small_text(x, bottom + 10, i < 4 ? "middle" : "end", i ? buf_str(&text) : "0",
+                            out);
+        buf_free(&text);
+    }
+}
+
+/* Returns the streams' numbers in ascending order, and how many; rows are their positions. */
+static unsigned list_rows(const struct page_span *spans, unsigned n, unsigned rows[64]) {
+    unsigned count = 0;
+    for (unsigned stream = 0; stream < 64; stream++) {
+        bool is_used = false;
+        for (unsigned i = 0; i < n; i++) is_used |= spans[i].row == stream;
+        if (is_used) rows[count++] = stream;
+    }
+    return count;
+}
+
+static void draw_timeline_row(const struct page_span *spans, unsigned n, unsigned stream, double y,
+                              double end, struct buf *out) {
+    char text[32];
+    snprintf(text, sizeof text, "stream %u", stream);
+    page_svg_small_text(TIMELINE_LEFT - 4, y + 11, "end", text, out);
+    for (unsigned i = 0; i < n; i++) {
+        char css_class[8];
+        double x = timeline_x(spans[i].begin, end);
+        if (spans[i].row != stream) continue;
+        snprintf(css_class, sizeof css_class, "p%u", spans[i].part % PAGE_PARTS);
+        page_svg_bar(x, y + 2, fmax(timeline_x(spans[i].end, end) - x - 0.3, 0.5), TIMELINE_ROW - 4,
+                     css_class, out);
+    }
+}
+
+void page_timeline(const char *title, const struct page_span *spans, unsigned n,
+                   const char *const names[PAGE_PARTS], struct buf *out) {
+    unsigned rows[64], nrows = list_rows(spans, n, rows);
+    bool used[PAGE_PARTS] = {false};
+    double end = 0, bottom = TIMELINE_TOP + nrows * TIMELINE_ROW;
+    for (unsigned i = 0; i < n; i++)
+        end = fmax(end, spans[i].end), used[spans[i].part % PAGE_PARTS] = true;
+    if (!(end > 0)) return;
+    page_svg_open(WIDTH, bottom + 14, title, out);
+    draw_time_axis(end, bottom, out);
+    for (unsigned k = 0; k < nrows; k++)
+        draw_timeline_row(spans, n, rows[k], TIMELINE_TOP + k * TIMELINE_ROW, end, out);
+    page_svg_close(out);
+    write_legend(names, used, out);
+}
+
 /* ---- lines ---- */
 
 struct scale {

@@ -121,13 +121,15 @@ void report_html(const struct result *r, const struct gpu_device *d,
  * divergence; history. */
 void report_picture_times(const struct result *r, const struct gpu_device *d,
                           const struct report_context *b, struct buf *out);
+void report_picture_streams(const struct result *r, struct buf *out);
 void report_picture_kernels(const struct result *r, struct buf *out);
 void report_picture_accesses(const struct result *r, const struct report_context *b,
                              struct buf *out);
 void report_picture_divergence(const struct result *r, struct buf *out);
 void report_picture_history(const struct report_context *b, struct buf *out);
 /* Returns the pictures of a page that shows a result live, as HTML: `account` (the modelled time
- * by stall reason) and `roofline` (with a dot for each attempt), "" if unknown; `accesses`: of each
+ * by stall reason), `timeline` (of streams) and `roofline` (with a dot for each attempt), "" if
+ * unknown; `accesses`: of each
  * line of the student's file the costliest accesses, each with `line`, `kernel`, `caption`, `svg`
  * and `wasted` (sectors or wavefronts above the ideal). */
 struct json_t *report_pictures_json(const struct result *r, const struct gpu_device *d,

@@ -169,6 +169,10 @@ static void write_top_stall(const struct line_result *l, double total_seconds, s
     buf_puts(out, "</td>");
 }
 
+static uint64_t shared_wavefronts(const struct sim_counters *c) {
+    return c->shared_load_wavefronts + c->shared_store_wavefronts + c->shared_atomic_wavefronts;
+}
+
 static void write_source_line(const struct result *r, unsigned n, double total_seconds,
                               struct buf *out) {
     const struct line_result *l = find_line(r, n);
@@ -176,8 +180,7 @@ static void write_source_line(const struct result *r, unsigned n, double total_s
     double inst = percent_of_count(c->inst_executed, all->inst_executed),
            load = percent_of_count(c->global_load_sectors, all->global_load_sectors),
            store = percent_of_count(c->global_store_sectors, all->global_store_sectors),
-           shared = percent_of_count(c->shared_load_wavefronts + c->shared_store_wavefronts,
-                                     all->shared_load_wavefronts + all->shared_store_wavefronts);
+           shared = percent_of_count(shared_wavefronts(c), shared_wavefronts(all));
     double time = total_stall_seconds(l),
            heat =
                fmax(fmax(inst, load), fmax(fmax(store, shared), percent_of(time, total_seconds)));
@@ -243,6 +246,7 @@ void report_html(const struct result *r, const struct gpu_device *d,
     write_cases(r, out);
     write_technique(r, out);
     write_speed(r, d, b, out);
+    report_picture_streams(r, out);
     report_picture_kernels(r, out);
     report_picture_accesses(r, b, out);
     report_picture_divergence(r, out);

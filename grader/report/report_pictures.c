@@ -123,6 +123,28 @@ void report_picture_times(const struct result *r, const struct gpu_device *d,
     free(s);
 }
 
+/* ---- streams ---- */
+
+static void write_timeline(const struct result *r, struct buf *out) {
+    static const char *const names[PAGE_PARTS] = {
+        [0] = "copies to the device", [2] = "copies to the host", [4] = "kernels"};
+    struct page_span *spans = xcalloc(r->nspans + 1, sizeof *spans);
+    for (unsigned i = 0; i < r->nspans; i++) {
+        const struct timeline_span *s = &r->spans[i];
+        spans[i] = (struct page_span){s->begin_us, s->end_us, s->stream, 2 * s->engine};
+    }
+    page_timeline("Copies and kernels of each stream over time", spans, r->nspans, names, out);
+    free(spans);
+}
+
+void report_picture_streams(const struct result *r, struct buf *out) {
+    if (!r->nspans) return;
+    buf_puts(out, "<h2>Streams</h2>\n<figure>");
+    write_timeline(r, out);
+    buf_puts(out, "<figcaption>Modelled: when each copy and kernel runs. Bars of different streams "
+                  "above each other overlap in time.</figcaption></figure>\n");
+}
+
 /* ---- kernels ---- */
 
 static void write_kernel_row(const struct kernel_time *k, double total_us, struct buf *out) {
@@ -424,13 +446,15 @@ static json_t *accesses_json(const struct result *r) {
 
 struct json_t *report_pictures_json(const struct result *r, const struct gpu_device *d,
                                     const struct report_context *b) {
-    struct buf account = {0}, roofline = {0};
+    struct buf account = {0}, roofline = {0}, timeline = {0};
     const struct speed_result *p = &r->speed;
     bool has_time = p->valid && p->student_us > 0;
     if (has_time && !strcmp(p->kind, "modelled")) write_account(r, &account);
     if (has_time && p->flops > 0 && p->bytes > 0) write_attempts(r, d, b, &roofline);
-    json_t *j = json_pack("{s:s, s:s, s:o}", "account", buf_str(&account), "roofline",
-                          buf_str(&roofline), "accesses", accesses_json(r));
-    buf_free(&account), buf_free(&roofline);
+    if (r->nspans) write_timeline(r, &timeline);
+    json_t *j =
+        json_pack("{s:s, s:s, s:s, s:o}", "timeline", buf_str(&timeline), "account",
+                  buf_str(&account), "roofline", buf_str(&roofline), "accesses", accesses_json(r));
+    buf_free(&account), buf_free(&roofline), buf_free(&timeline);
     return j;
 }

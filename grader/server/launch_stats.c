@@ -183,6 +183,8 @@ void launch_stats_apply_schedule(struct launch_stats *t, const struct server *s,
     t->high = schedule.seconds[SERVER_TIME_HIGH];
     t->bus_in_seconds = schedule.engine_busy[0], t->bus_out_seconds = schedule.engine_busy[1],
     t->kernel_seconds = schedule.engine_busy[2];
+    memcpy(t->spans, schedule.spans, sizeof t->spans);
+    t->nspans = schedule.nspans;
 }
 
 static void add_time(struct launch_stats *t, const struct gpu_device *d,

@@ -74,6 +74,8 @@ struct launch_stats {
     struct launch_stats_access
         *accesses; /* by file and line, once sorted; LAUNCH_STATS_MAX_ACCESSES at most */
     unsigned naccesses;
+    struct server_span spans[SERVER_MAX_SPANS]; /* of the schedule, if `scheduled` */
+    unsigned nspans;
 };
 
 /* The kernel whose launches take longest; NULL where there is none. */

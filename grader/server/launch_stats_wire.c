@@ -24,11 +24,12 @@ struct wire_report {
 };
 struct launch_stats_wire {
     uint32_t launches, nreports, fault, nlines, blocks_depend, nkernels, naccesses, from_ptx;
-    uint32_t scheduled, pad;
+    uint32_t scheduled, nspans;
     double bus_in_seconds, bus_out_seconds, kernel_seconds;
     double blocks, threads, shared_bytes, registers, spill_bytes, occupancy, seconds, low, high;
     struct launch_stats_kernel kernels[LAUNCH_STATS_MAX_KERNELS];
     struct launch_stats_access accesses[LAUNCH_STATS_MAX_ACCESSES];
+    struct server_span spans[SERVER_MAX_SPANS];
     struct wire_report reports[LAUNCH_STATS_MAX_REPORTS];
     struct sim_counters counters;
     struct wire_line lines[];
@@ -64,6 +65,7 @@ size_t launch_stats_pack(const struct launch_stats *t, void *buffer) {
                                     .blocks_depend = t->blocks_depend,
                                     .from_ptx = t->from_ptx,
                                     .scheduled = t->scheduled,
+                                    .nspans = t->nspans,
                                     .bus_in_seconds = t->bus_in_seconds,
                                     .bus_out_seconds = t->bus_out_seconds,
                                     .kernel_seconds = t->kernel_seconds,
@@ -80,6 +82,7 @@ size_t launch_stats_pack(const struct launch_stats *t, void *buffer) {
                                     .naccesses = t->naccesses,
                                     .counters = t->counters};
     memcpy(w->kernels, t->kernels, sizeof w->kernels);
+    memcpy(w->spans, t->spans, sizeof w->spans);
     if (t->naccesses) memcpy(w->accesses, t->accesses, t->naccesses * sizeof *w->accesses);
     for (unsigned i = 0; i < t->nreports; i++) {
         w->reports[i] =
@@ -117,6 +120,11 @@ static bool is_valid_access(const struct launch_stats_access *a) {
            a->kind <= SIM_ACCESS_ATOMIC;
 }
 
+static bool is_valid_span(const struct server_span *s) {
+    const double numbers[] = {s->begin, s->end - s->begin};
+    return are_valid_numbers(numbers, 2) && s->engine < SERVER_ENGINE_COUNT && s->stream < 64;
+}
+
 static bool is_valid(const struct launch_stats_wire *w, size_t size) {
     const double numbers[] = {
         w->blocks,      w->threads,        w->shared_bytes,    w->registers,
@@ -124,7 +132,9 @@ static bool is_valid(const struct launch_stats_wire *w, size_t size) {
         w->high,        w->bus_in_seconds, w->bus_out_seconds, w->kernel_seconds};
     bool ok = w->nlines <= MAX_WIRE_LINES && size == sizeof *w + w->nlines * sizeof *w->lines &&
               w->nreports <= LAUNCH_STATS_MAX_REPORTS && w->fault < SIM_FAULT_COUNT &&
-              w->nkernels <= LAUNCH_STATS_MAX_KERNELS && w->naccesses <= LAUNCH_STATS_MAX_ACCESSES;
+              w->nkernels <= LAUNCH_STATS_MAX_KERNELS &&
+              w->naccesses <= LAUNCH_STATS_MAX_ACCESSES && w->nspans <= SERVER_MAX_SPANS;
+    for (unsigned i = 0; ok && i < w->nspans; i++) ok = is_valid_span(&w->spans[i]);
     for (unsigned i = 0; ok && i < w->nkernels; i++) ok = is_valid_kernel(&w->kernels[i]);
     for (unsigned i = 0; ok && i < w->naccesses; i++) ok = is_valid_access(&w->accesses[i]);
     ok = ok && are_valid_numbers(numbers, sizeof numbers / sizeof *numbers);
@@ -139,6 +149,7 @@ static bool is_valid(const struct launch_stats_wire *w, size_t size) {
 
 static void unpack_kernels(struct launch_stats *t, const struct launch_stats_wire *w) {
     memcpy(t->kernels, w->kernels, sizeof t->kernels);
+    memcpy(t->spans, w->spans, sizeof t->spans);
     for (unsigned i = 0; i < t->nkernels; i++) {
         copy_printable(t->kernels[i].name, w->kernels[i].name, sizeof w->kernels[i].name);
         copy_printable(t->kernels[i].occupancy_limit, w->kernels[i].occupancy_limit,
@@ -168,6 +179,7 @@ bool launch_stats_unpack(struct launch_stats *t, const void *buffer, size_t size
                                .blocks_depend = w->blocks_depend != 0,
                                .from_ptx = w->from_ptx != 0,
                                .scheduled = w->scheduled != 0,
+                               .nspans = w->nspans,
                                .bus_in_seconds = w->bus_in_seconds,
                                .bus_out_seconds = w->bus_out_seconds,
                                .kernel_seconds = w->kernel_seconds,

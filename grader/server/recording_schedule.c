@@ -106,12 +106,22 @@ static void serialize_commands(struct timeline_builder *l) {
     }
 }
 
+static void copy_spans(const struct timeline_builder *l, struct server_schedule *out) {
+    out->nspans = 0;
+    for (unsigned i = 0; i < l->ncommands && out->nspans < SERVER_MAX_SPANS; i++) {
+        const struct timeline_command *c = &l->commands[i];
+        if (c->engine != TIMELINE_NONE && c->end > c->begin)
+            out->spans[out->nspans++] =
+                (struct server_span){c->begin, c->end, (uint32_t)c->engine, c->stream};
+    }
+}
+
 /* Returns false if times add up: a single stream without graphs or an unknown order, and no host
- * memory. */
+ * memory. `spans` receives when each command runs; NULL = not needed. */
 static bool schedule_recording(const struct server *s, const struct recording *r,
                                const struct server_launch_time *launches, unsigned n,
                                unsigned time_column, const struct timeline_rates *rates,
-                               struct timeline_total *out) {
+                               struct timeline_total *out, struct server_schedule *spans) {
     struct timeline_builder l = {.server = s,
                                  .recording = r,
                                  .launch_times = launches,
@@ -125,6 +135,7 @@ static bool schedule_recording(const struct server *s, const struct recording *r
     bool ok = uses_bus || ((is_multi_stream || l.has_graph) && !l.has_unordered);
     if (l.has_unordered) serialize_commands(&l);
     if (ok) *out = time_timeline_run(l.commands, l.ncommands, rates);
+    if (ok && spans) copy_spans(&l, spans);
     free(l.commands);
     return ok;
 }
@@ -135,7 +146,8 @@ bool recording_schedule(const struct server *s, const struct recording *r,
     struct timeline_rates rates = time_timeline_rates(s->backend->device);
     struct timeline_total t;
     for (unsigned column = 0; column < SERVER_TIME_COUNT; column++) {
-        if (!schedule_recording(s, r, launches, n, column, &rates, &t)) return false;
+        if (!schedule_recording(s, r, launches, n, column, &rates, &t, column ? NULL : out))
+            return false;
         out->seconds[column] = t.seconds;
         if (column == 0) memcpy(out->engine_busy, t.engine_busy, sizeof out->engine_busy);
     }
@@ -146,7 +158,7 @@ bool recording_schedule(const struct server *s, const struct recording *r,
 double recording_bus_critical_path(const struct server *s, const struct recording *r) {
     static const struct timeline_rates rates = {.h2d = 1, .d2h = 1, .bidirectional = 2};
     struct timeline_total t = {0};
-    return schedule_recording(s, r, NULL, 0, 0, &rates, &t) ? t.seconds : 0;
+    return schedule_recording(s, r, NULL, 0, 0, &rates, &t, NULL) ? t.seconds : 0;
 }
 
 /* ---- dependencies ---- */

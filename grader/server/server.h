@@ -188,8 +188,16 @@ struct server_launch_time {
 /* Schedules a recording in its streams: total seconds, and how long each engine is busy (copies
  * to the device, copies to the host, kernels). Returns false if times simply add up: no host
  * memory, and a single stream or an unknown order. */
+enum { SERVER_ENGINE_COUNT = 3, SERVER_MAX_SPANS = 256 };
+/* When a command of a schedule runs, in seconds from the start; its engine as in `engine_busy`. */
+struct server_span {
+    double begin, end;
+    uint32_t engine, stream;
+};
 struct server_schedule {
-    double seconds[SERVER_TIME_COUNT], engine_busy[3];
+    double seconds[SERVER_TIME_COUNT], engine_busy[SERVER_ENGINE_COUNT];
+    struct server_span spans[SERVER_MAX_SPANS]; /* the first ones */
+    unsigned nspans;
 };
 bool recording_schedule(const struct server *s, const struct recording *r,
                         const struct server_launch_time *launches, unsigned n,

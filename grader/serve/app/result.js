@@ -10,9 +10,10 @@ function linesIn(text, file) {
     return text.includes(file) ? [...new Set(found)] : [];
 }
 
-function compilerFindings(r) {
-    return [...r.log.matchAll(/^(\S+?)\((\d+)\): (error|warning)[^:\n]*: ?(.*)$/gm)].filter(m => m[1] === r.file)
-        .map(m => ({line: +m[2], kind: m[3] === "error" ? "bad" : "warn", text: `${m[3]}: ${m[4]}`}));
+// Returns the messages that name a line of the file: nvcc writes "x.cu(7): error: …", its preprocessor "x.cu:7:2: error: …".
+export function compilerFindings(log, file) {
+    return [...log.matchAll(/^(\S+?)(?:\((\d+)\)|:(\d+)(?::\d+)?): (error|warning)[^:\n]*: ?(.*)$/gm)].filter(m => m[1] === file)
+        .map(m => ({line: +(m[2] ?? m[3]), kind: m[4] === "error" ? "bad" : "warn", text: `${m[4]}: ${m[5]}`}));
 }
 
 // A message of a failed case may name two lines, such as both accesses of a race: the finding is at both.
@@ -48,7 +49,7 @@ function goalFindings(r) {
 }
 
 // Returns {line, kind, text} for everything that belongs to a line of the file.
-export const findingsOf = r => r ? [...compilerFindings(r), ...caseFindings(r), ...goalFindings(r)] : [];
+export const findingsOf = r => r ? [...compilerFindings(r.log, r.file), ...caseFindings(r), ...goalFindings(r)] : [];
 export const heatOf = r => r?.profile?.lines ?? [];
 
 const missedLimit = r => r.technique.find(t => !t.passed && !(r.waived && t.kind === "goal"));
@@ -99,6 +100,8 @@ function speed(r) {
         s.baseline_us > 0 && bar("baseline", s.baseline_us, longest, ""),
         element("p.dim", null, `${s.vs_baseline.toFixed(2)}x the baseline's speed, ${s.vs_solution.toFixed(2)}x the model solution's` +
                 (s.of_roofline > 0 ? `, ${(100 * s.of_roofline).toFixed(0)} % of the roofline` : "")),
+        r.pictures.timeline && element("figure", null, drawing(r.pictures.timeline),
+            element("figcaption", null, "When each stream's copies and kernels run (modelled). Bars above each other overlap in time.")),
         element("div.pictures", null,
             r.pictures.account && element("figure", null, drawing(r.pictures.account), element("figcaption", null, "Where the modelled time goes.")),
             r.pictures.roofline && element("figure", null, drawing(r.pictures.roofline),
