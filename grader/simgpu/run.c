@@ -19,7 +19,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,6 +48,7 @@ struct run {
     struct sass_insn *machine_code; /* from --machine-code */
     uint32_t nmachine_code;
     pid_t pid;                  /* of the program */
+    int end_pipe[2];            /* readable once the program has ended */
     struct buf time_line;       /* the last line of --time */
     unsigned time_line_repeats; /* launches that time_line stands for, not printed yet */
     bool connected;             /* A process has requested a device. */
@@ -393,6 +393,24 @@ static void *watch_program(void *user) {
     return NULL;
 }
 
+/* Closes the write end of `end_pipe` when the program has ended. A sandbox may refuse pidfd_open,
+ * which would do the same without a thread. */
+static void *wait_for_end(void *user) {
+    struct run *run = user;
+    siginfo_t ignored;
+    while (waitid(P_PID, (id_t)run->pid, &ignored, WEXITED | WNOWAIT) < 0 && errno == EINTR) {}
+    close(run->end_pipe[1]);
+    return NULL;
+}
+
+/* Starts wait_for_end(). The pipe is made after the program, which so doesn't inherit it. */
+static bool watch_end(struct run *run, pthread_t *waiter) {
+    if (run->pid < 0 || pipe2(run->end_pipe, O_CLOEXEC) < 0) return false;
+    if (!pthread_create(waiter, NULL, wait_for_end, run)) return true;
+    close(run->end_pipe[0]), close(run->end_pipe[1]);
+    return false;
+}
+
 /* Returns the program's wait status from waitpid, or -1 if it could not be started. */
 static int serve_program(struct run *run, char **argv, struct err *e) {
     struct listener *r = listener_open(e);
@@ -401,17 +419,19 @@ static int serve_program(struct run *run, char **argv, struct err *e) {
     pid_t pid = fork();
     if (pid == 0) exec_program(r, argv);
     run->pid = pid;
-    pthread_t watcher;
-    bool has_watcher = pid > 0 && !pthread_create(&watcher, NULL, watch_program, run);
-    int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0), status = -1;
+    pthread_t watcher, waiter;
+    int status = -1;
+    bool has_watcher = pid > 0 && !pthread_create(&watcher, NULL, watch_program, run),
+         is_started = watch_end(run, &waiter);
     signal(SIGINT, SIG_IGN); /* The program receives it too and decides. */
-    if (pidfd < 0) err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
-    else listener_serve(r, pidfd, open_device, on_close, run);
+    if (!is_started) err_set(e, ERR_SYSTEM, "cannot start a process: %s", strerror(errno));
+    else listener_serve(r, run->end_pipe[0], open_device, on_close, run);
     listener_close(r); /* waits for a launch that runs; the watcher bounds that */
     run->ended = true;
     if (has_watcher) pthread_join(watcher, NULL);
-    if (pidfd < 0) return -1;
-    close(pidfd);
+    if (!is_started) return -1;
+    pthread_join(waiter, NULL);
+    close(run->end_pipe[0]);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
     return status;
 }
