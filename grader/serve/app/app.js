@@ -207,8 +207,10 @@ function drawResult(x) {
     const r = x.result;
     drawBar(x);
     x.editor?.show(r && r.digest === x.digest ? findingsOf(r) : [], r && r.digest === x.digest ? heatOf(r) : []);
-    x.parts.result.replaceChildren(...(r ? [resultView(r, x.base, line => x.editor.goto(line), x.parts.line)] : []));
-    if (r) showLine(x, firstLine(r), true);
+    const is_old = r && r.digest !== x.digest;
+    x.parts.result.replaceChildren(...(is_old ? [element("p.old", {role: "status"}, "This result is of an earlier version of the file.")] : []),
+        ...(r ? [resultView(r, x.base, line => x.editor.goto(line), x.parts.line)] : []));
+    if (r) showLine(x, is_old ? 0 : firstLine(r), true);
 }
 
 // Shows the line's view; of a line that has none, keeps the last one, unless `anew`.

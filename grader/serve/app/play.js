@@ -1,6 +1,7 @@
 // play.js: the playground: programs with a main of their own, in playground/ of the workspace, run with simgpu in the sandbox.
 import {element, button, number, scrollTable, section} from "./dom.js";
 import {createEditor} from "./editor.js";
+import {compilerFindings} from "./result.js";
 import * as server from "./server.js";
 
 const FIRST = `#include <cstdio>
@@ -115,17 +116,13 @@ export function playEvent(name, data) {
     if (name === "played" && data.id === p.name) show(p, data);
 }
 
-// simgpu writes "simgpu: race: … (program.cu:12)", nvcc "program.cu(7): error: …".
+// simgpu writes "simgpu: race: … (program.cu:12)".
 function findings(p, output) {
     const name = p.name.replaceAll(".", "\\."), found = new Map();
-    for (const line of output.split("\n")) {
-        const compiler = new RegExp(`^${name}\\((\\d+)\\): (error|warning)[^:]*: ?(.*)$`).exec(line);
-        if (compiler) found.set(compiler[1] + line, {line: +compiler[1], kind: compiler[2] === "error" ? "bad" : "warn", text: `${compiler[2]}: ${compiler[3]}`});
-        else if (line.startsWith("simgpu: "))
-            for (const [, n] of line.matchAll(new RegExp(`${name}:(\\d+)|\\bline (\\d+)`, "g")).map(m => [0, m[1] ?? m[2]]))
-                found.set(n + line, {line: +n, kind: "bad", text: line.slice(8)});
-    }
-    return [...found.values()];
+    for (const line of output.split("\n").filter(l => l.startsWith("simgpu: ")))
+        for (const m of line.matchAll(new RegExp(`${name}:(\\d+)|\\bline (\\d+)`, "g")))
+            found.set((m[1] ?? m[2]) + line, {line: +(m[1] ?? m[2]), kind: "bad", text: line.slice(8)});
+    return [...compilerFindings(output, p.name), ...found.values()];
 }
 
 function countersView(c) {

@@ -95,7 +95,7 @@ def expect(condition, what):
 def run(page, url, file, pictures):
     origin = url.split("?")[0]
     delivered = file.read_text()
-    verdict = "document.getElementById('verdict')?.textContent ?? ''"
+    verdict = "(document.getElementById('verdict')?.textContent ?? '')"
     page.size(1280)
     opener = file.parents[2] / "opener.html"  # as `grader serve --open` writes it: a foreign page leads to the address
     opener.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={url}">')
