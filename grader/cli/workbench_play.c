@@ -103,6 +103,7 @@ static bool run_job(struct play_sandbox *s, struct jail_job job, struct jail_res
                     struct err *e) {
     job.env = build_environment, job.binds = s->binds, job.nbinds = s->nbinds;
     job.limits = build_limits, job.mounts_proc = true; /* simgpu finds its parts by /proc */
+    job.limits.sparse_bytes = 1ull << 40; /* simgpu's memory that host and device share */
     job.limits.memory_bytes = 4ull << 30, job.limits.cpu_seconds = 4 * PLAY_SECONDS;
     struct jail *j = jail_start(&job, e);
     if (j) jail_wait(j, PLAY_SECONDS, r);

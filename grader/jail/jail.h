@@ -57,7 +57,10 @@ struct jail_limits {
     uint64_t memory_bytes;
     uint64_t address_bytes; /* address space of a process; 0 = no limit */
     uint64_t file_bytes;    /* one file, and the printed output */
-    uint64_t work_bytes;    /* the writable folder */
+    /* Largest size of a file at all, also of shared memory, most of which may stay unused;
+     * 0 = file_bytes. */
+    uint64_t sparse_bytes;
+    uint64_t work_bytes; /* the writable folder */
     /* Processes and threads in the sandbox; descriptors of each process. */
     unsigned max_processes, max_fds;
 };

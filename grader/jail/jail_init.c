@@ -169,7 +169,8 @@ static void set_limits(const struct jail_job *job) {
     set_rlimit(RLIMIT_DATA, l->memory_bytes,
                l->memory_bytes && job->kind < JAIL_DEVICE && !(HAS_SHADOW_MEMORY && job->entry));
     set_rlimit(RLIMIT_AS, l->address_bytes, l->address_bytes);
-    set_rlimit(RLIMIT_FSIZE, l->file_bytes, l->file_bytes);
+    uint64_t max_file = l->sparse_bytes ? l->sparse_bytes : l->file_bytes;
+    set_rlimit(RLIMIT_FSIZE, max_file, max_file);
     set_rlimit(RLIMIT_NOFILE, l->max_fds, l->max_fds);
     set_rlimit(RLIMIT_MEMLOCK, 0, true);
     set_rlimit(RLIMIT_MSGQUEUE, 0, namespaces);

@@ -206,6 +206,23 @@ START_TEST(any_access_can_be_drawn) {
 }
 END_TEST
 
+/* 100 us fill the 296 units right of the names; a row is 18 high and a bar leaves 2 above it. */
+START_TEST(a_timeline_has_a_row_for_each_stream) {
+    static const char *const names[PAGE_PARTS] = {"copies", [4] = "kernels"};
+    static const struct page_span spans[] = {{0, 50, 3, 0}, {25, 100, 9, 4}};
+    struct buf out = {0};
+    page_timeline("a title", spans, 2, names, &out);
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&out), "class=\"p0\" x=\"56.0\" y=\"6.0\" width=\"147.7\""));
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&out), "class=\"p4\" x=\"130.0\" y=\"24.0\" width=\"221.7\""));
+    ck_assert(strstr(buf_str(&out), "stream 3") && strstr(buf_str(&out), "stream 9") &&
+              !strstr(buf_str(&out), "stream 0"));
+    ck_assert_msg(!markup_fault(buf_str(&out), 0), "%s", markup_fault(buf_str(&out), 0));
+    buf_free(&out);
+}
+END_TEST
+
 /* Every page of the site parses and loads nothing from elsewhere; tasks link to what they name,
  * fold their hints, and can be found by words. */
 START_TEST(the_site_contains_the_whole_book) {
@@ -257,6 +274,7 @@ UNIT_SUITE(pages) {
     tcase_add_test(t, drawn_sectors_match_the_counted_ones);
     tcase_add_test(t, banks_are_drawn_wavefront_by_wavefront);
     tcase_add_test(t, any_access_can_be_drawn);
+    tcase_add_test(t, a_timeline_has_a_row_for_each_stream);
     tcase_add_test(t, the_site_contains_the_whole_book);
     suite_add_tcase(s, t);
     return s;

@@ -1,9 +1,12 @@
 /* test_timeline.c — tests the commands of several streams: what overlaps, what waits, and how
  * long it takes. All times are in seconds of a device whose bus moves one byte a second in each
  * direction, and 1.5 in both together. */
+#include "grader/server/launch_stats.h"
 #include "grader/sim/timing/timeline.h"
 #include "grader/tests/unit/unit.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_COMMANDS = 32 };
@@ -194,6 +197,26 @@ START_TEST(nodes_of_a_graph_cost_less_than_launches) {
 }
 END_TEST
 
+/* The device process is not trusted: what it sends of a schedule is checked. */
+START_TEST(spans_arrive_and_malformed_ones_are_refused) {
+    static const struct server_span bad[] = {
+        {0, 1, 3, 0}, {0, 1, 0, 64}, {1, 0.5, 0, 0}, {-1, 0, 0, 0}, {0, INFINITY, 0, 0}};
+    struct launch_stats *t = xcalloc(1, sizeof *t), *back = xcalloc(1, sizeof *back);
+    char *wire = xcalloc(1, launch_stats_wire_bytes());
+    t->scheduled = true, t->nspans = 1, t->spans[0] = (struct server_span){0.5, 1, 2, 63};
+    ck_assert(launch_stats_unpack(back, wire, launch_stats_pack(t, wire)));
+    ck_assert_uint_eq(back->nspans, 1);
+    ck_assert_double_eq(back->spans[0].begin, 0.5);
+    ck_assert(back->spans[0].engine == 2 && back->spans[0].stream == 63);
+    launch_stats_free(back);
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        t->spans[0] = bad[i];
+        ck_assert_msg(!launch_stats_unpack(back, wire, launch_stats_pack(t, wire)), "span %u", i);
+    }
+    free(t), free(back), free(wire);
+}
+END_TEST
+
 UNIT_SUITE(timeline) {
     Suite *s = suite_create("timeline");
     TCase *t = tcase_create("timeline");
@@ -209,6 +232,7 @@ UNIT_SUITE(timeline) {
     tcase_add_test(t, sequence_numbers_continue_from_earlier_calls);
     tcase_add_test(t, nodes_of_a_graph_cost_less_than_launches);
     tcase_add_test(t, overlap_times_match_an_h100);
+    tcase_add_test(t, spans_arrive_and_malformed_ones_are_refused);
     suite_add_tcase(s, t);
     return s;
 }
