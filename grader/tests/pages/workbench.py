@@ -208,6 +208,7 @@ def run(page, url, file, pictures):
     tune(page, file, delivered, pictures, origin)
     hostile(page, file, delivered)
     full(page, file, pictures, origin)
+    streams(page, file.parents[1], pictures, origin)
     playground(page, file.parents[2] / "playground", pictures, origin)
 
 
@@ -255,6 +256,21 @@ def full(page, file, pictures, origin):
     file.write_text((ROOT / "solutions" / (ID + ".cu")).read_text())
     page.wait("(document.getElementById('verdict')?.textContent ?? '').startsWith('AC')", "full marks")
     page.look("full", pictures, origin)
+
+
+def streams(page, chapters, pictures, origin):
+    """The model solution of `overlap` copies 8 parts in, mixes them and copies them out, on 4 streams: 4 rows, 24 bars."""
+    name = "13-async/overlap"
+    page.eval(f"location.hash = '#/{name}'")
+    page.wait("document.getElementById('bar').innerText.includes('13-async/overlap') && document.querySelector('.CodeMirror, textarea')", "another exercise")
+    (chapters / (name + ".cu")).write_text((ROOT / "solutions" / (name + ".cu")).read_text())
+    page.wait("(document.getElementById('verdict')?.textContent ?? '').startsWith('AC')", "full marks for overlap")
+    timeline = "[...document.querySelectorAll('#result svg')].find(s => /each stream/.test(s.querySelector('title')?.textContent))"
+    page.wait(timeline, "a timeline")
+    rows = page.eval(f"{timeline}.textContent").count("stream ") - 1  # one is in the title
+    bars = page.eval(f"{timeline}.querySelectorAll('rect').length")
+    expect((rows, bars) == (4, 24), f"the timeline has {rows} rows and {bars} bars")
+    page.look("streams", pictures, origin)
 
 
 def playground(page, folder, pictures, origin):
