@@ -8,6 +8,7 @@
 #include "grader/cli/workbench.h"
 #include "grader/grade/compiler_jail.h"
 #include "grader/grade/grade.h"
+#include "grader/sim/sim.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -158,11 +159,35 @@ static const char *end_text(const struct jail_result *r, char out[200]) {
     return out;
 }
 
+/* Demangles the kernels' names, and removes the counters' old names. */
+static void tidy_launch(json_t *launch) {
+    json_t *counters = json_object_get(launch, "counters");
+    struct buf name = {0};
+    buf_puts(&name, json_string_value(json_object_get(launch, "kernel")));
+    text_demangle(&name);
+    json_object_set_new(launch, "kernel", json_string(buf_str(&name)));
+    for (unsigned i = 0; i < sim_counter_count(); i++) {
+        const char *old_name = sim_counter_name_v1(i);
+        if (old_name) json_object_del(counters, old_name);
+    }
+    json_object_del(launch, "lines"); /* the report has them */
+    buf_free(&name);
+}
+
+static json_t *counters_json(const struct buf *text) {
+    json_t *all = json_loadb(buf_str(text), text->size, 0, NULL), *launch;
+    size_t i;
+    json_array_foreach(json_object_get(all, "launches"), i, launch) {
+        if (json_is_string(json_object_get(launch, "kernel"))) tidy_launch(launch);
+    }
+    return all;
+}
+
 static json_t *result_json(const struct jail_result *r) {
     struct buf output = {0};
     char end[200];
     text_clean(&output, buf_str(&r->output), r->output.size, MAX_OUTPUT_BYTES);
-    json_t *counters = json_loadb(buf_str(&r->out_files[0]), r->out_files[0].size, 0, NULL);
+    json_t *counters = counters_json(&r->out_files[0]);
     json_t *j = json_pack("{s:s, s:s, s:o?, s:s}", "output", buf_str(&output), "end",
                           end_text(r, end), "counters", counters, "report",
                           r->has_out_file[1] ? buf_str(&r->out_files[1]) : "");

@@ -107,7 +107,7 @@ static void spawn_ptxas(struct ptxas_run *r, const char *ptxas, unsigned arch, c
                         bool is_relocatable) {
     char option[32], input[32];
     snprintf(option, sizeof option, "-arch=sm_%u%s", arch, suffix);
-    snprintf(input, sizeof input, "/dev/fd/%d", r->input_fd);
+    snprintf(input, sizeof input, "/proc/self/fd/%d", r->input_fd);
     r->pid = fork();
     if (r->pid == 0) {
         dup2(r->output_fd, 1), dup2(r->output_fd, 2);
