@@ -282,6 +282,17 @@ static void draw_series(const struct page_series *s, unsigned n, const struct sc
     free(xy);
 }
 
+/* Returns every how many columns there is room for a name below the axis. */
+static unsigned label_distance(const char *const *names, unsigned n) {
+    enum { CHARACTER_WIDTH = 5, GAP = 8, MAX_LABELS = 12 };
+    size_t longest = 1;
+    for (unsigned i = 0; i < n; i++)
+        if (strlen(names[i]) > longest) longest = strlen(names[i]);
+    size_t fitting = (PLOT_RIGHT - PLOT_LEFT) / (longest * CHARACTER_WIDTH + GAP);
+    unsigned labels = fitting < 1 ? 1 : fitting > MAX_LABELS ? MAX_LABELS : (unsigned)fitting;
+    return (n + labels - 1) / labels;
+}
+
 void page_line_chart(const char *title, const char *unit, const char *const *names, unsigned n,
                      const struct page_series *s, unsigned nseries, bool logarithmic,
                      struct buf *out) {
@@ -290,7 +301,7 @@ void page_line_chart(const char *title, const char *unit, const char *const *nam
     bool used[PAGE_PARTS] = {false};
     struct scale r = series_range(s, nseries, n, logarithmic);
     if (!n || !isfinite(r.low)) return;
-    unsigned label_step = (n + 11) / 12;
+    unsigned label_step = label_distance(names, n);
     page_svg_open(WIDTH, PLOT_BOTTOM + 22, title, out);
     draw_y_axis(&r, unit, out);
     for (unsigned i = 0; i < n; i += label_step) {

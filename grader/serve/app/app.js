@@ -271,7 +271,7 @@ function solution(x) {
             }));
         return box;
     }
-    box.append(s.ladder ? render(x, s.ladder) : "", element("h2", null, "The model solution"), element("pre", null, s.source));
+    box.append(s.ladder ? render(x, s.ladder) : "", element("h2", null, "The model solution"), element("pre", {tabIndex: 0}, s.source));
     return box;
 }
 

@@ -38,5 +38,5 @@ export function diffView(a, b) {
         if (shown[i]) rows.push(element(sign === "+" ? "div.added" : sign === "-" ? "div.removed" : "div", null, `${sign} ${line}`));
         else if (i === 0 || shown[i - 1]) rows.push(element("div.dim", null, "…"));
     });
-    return element("pre.diff", null, ...rows);
+    return element("pre.diff", {tabIndex: 0}, ...rows);
 }

@@ -51,7 +51,7 @@ function take(lines, i, belongs, use, skip = 0) {
     return end + skip;
 }
 
-const code = lines => element("pre", null, element("code", null, lines.join("\n")));
+const code = lines => element("pre", {tabIndex: 0}, element("code", null, lines.join("\n")));
 
 function indented(lines, i, out) {
     let end = i;
@@ -86,7 +86,7 @@ const tight = found => found[0]?.tagName === "P" ? [...found[0].childNodes, ...f
 function table(lines, context) {
     const cells = line => line.replace(/^\||\|\s*$/g, "").split(/(?<!\\)\|/).map(c => c.trim());
     const row = (line, name) => element("tr", null, ...cells(line).map(c => element(name, null, ...inline(c, context))));
-    return element(".scroll", null, element("table", null, row(lines[0], "th"), ...lines.slice(2).map(l => row(l, "td"))));
+    return element(".scroll", {tabIndex: 0}, element("table", null, row(lines[0], "th"), ...lines.slice(2).map(l => row(l, "td"))));
 }
 
 const spans = [

@@ -319,7 +319,10 @@ def proxy(port, prefix):
                 return client.close()
             head += data
         head = head.replace(b" " + prefix.encode(), b" /", 1).replace(b"Connection: keep-alive", b"Connection: close")
-        upstream = socket.create_connection(("127.0.0.1", port))
+        try:
+            upstream = socket.create_connection(("127.0.0.1", port))
+        except OSError:  # the server has ended; the page still tries to reach it
+            return client.close()
         upstream.sendall(head)
         threading.Thread(target=pump, args=(client, upstream), daemon=True).start()
         pump(upstream, client)
