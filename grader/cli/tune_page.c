@@ -99,7 +99,7 @@ static void put_device_rows(const struct tune_page *p, unsigned d, struct buf *o
     for (unsigned i = 0; i < n; i++) rows[i] = tune_row_at(p, d, i);
     qsort(rows, n, sizeof *rows, by_time);
     page_element("h2", "", p->devices[d], out);
-    buf_puts(out, "<div class=\"scroll\"><table><tr>");
+    buf_puts(out, "<div class=\"scroll\" tabindex=\"0\"><table><tr>");
     for (unsigned i = 0; i < p->space->n; i++)
         page_element("th", "n", p->space->parameters[i].name, out);
     buf_puts(out, "<th></th><th class=\"n\">time</th><th class=\"n\">vs best</th><th></th></tr>\n");

@@ -29,7 +29,7 @@ static const char style_sheet[] = STYLE_COLOURS
     "td{white-space:pre;padding:0 "
     ".5rem 0 0}.src "
     "td.n{color:var(--dim)}.good{color:var(--good)}.warn{color:var(--warn)}.bad{color:var(--bad)}."
-    "dim{color:var(--dim)}"
+    "dim{color:var(--dim)}.h2 td.n,.h3 td.n,.h4 td.n{color:var(--ink)}"
     ".h1{background:rgba(var(--h),.07)}.h2{background:rgba(var(--h),.16)}.h3{background:rgba(var(--"
     "h),.28)}"
     ".h4{background:rgba(var(--h),.42)}.m{background:rgba(255,190,0,.28)}"

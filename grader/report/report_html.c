@@ -75,7 +75,7 @@ static void write_technique(const struct result *r, struct buf *out) {
     if (!r->ntechnique) return;
     buf_printf(out,
                "<h2>Technique: %u of %u goals, %u of %u guards</h2><div "
-               "class=\"scroll\"><table>\n<tr><th></th><th>check</th>"
+               "class=\"scroll\" tabindex=\"0\"><table>\n<tr><th></th><th>check</th>"
                "<th>metric</th><th class=\"n\">yours</th><th class=\"n\">limit</th><th "
                "class=\"n\">baseline</th><th class=\"n\">"
                "progress</th><th>line</th></tr>\n",
@@ -214,7 +214,7 @@ static void write_source(const struct result *r, struct buf *out) {
     for (unsigned i = 0; i < r->nlines; i++) total_seconds += total_stall_seconds(&r->lines[i]);
     buf_puts(out, "<h2>Source</h2><p class=\"dim\">In %: the modelled time that warps spend at "
                   "each line, with the top stall reason, and the line's share of each "
-                  "counter.</p><div class=\"scroll\"><table class=\"src\">\n"
+                  "counter.</p><div class=\"scroll\" tabindex=\"0\"><table class=\"src\">\n"
                   "<tr><th></th><th class=\"n\">time</th><th>top stall reason</th><th></th><th "
                   "class=\"n\">instr.</th><th "
                   "class=\"n\">load sectors</th>"
@@ -227,7 +227,7 @@ static void write_source(const struct result *r, struct buf *out) {
 static void write_counters(const struct result *r, struct buf *out) {
     if (!r->has_counters) return;
     buf_puts(out, "<h2>All counters</h2><details><summary>of the technique case</summary><div "
-                  "class=\"scroll\"><table>\n");
+                  "class=\"scroll\" tabindex=\"0\"><table>\n");
     for (unsigned i = 0; i < sim_counter_count(); i++) {
         uint64_t v = sim_counter_get(&r->counters, i);
         if (v)

@@ -192,13 +192,14 @@ void report_picture_kernels(const struct result *r, struct buf *out) {
         total_us += r->kernel_times[i].us;
         if (r->kernel_times[i].us > longest->us) longest = &r->kernel_times[i];
     }
-    buf_puts(out, "<h2>Kernels and resources</h2>\n<div "
-                  "class=\"scroll\"><table><tr><th>kernel</th><th class=\"n\">launches"
-                  "</th><th class=\"n\">modelled time</th><th class=\"n\">share</th><th "
-                  "class=\"n\">occupancy</th><th>"
-                  "limited by</th><th class=\"n\">registers</th><th class=\"n\">spilled "
-                  "bytes</th><th class=\"n\">shared "
-                  "bytes</th><th class=\"n\">grid</th><th class=\"n\">block</th></tr>\n");
+    buf_puts(out,
+             "<h2>Kernels and resources</h2>\n<div "
+             "class=\"scroll\" tabindex=\"0\"><table><tr><th>kernel</th><th class=\"n\">launches"
+             "</th><th class=\"n\">modelled time</th><th class=\"n\">share</th><th "
+             "class=\"n\">occupancy</th><th>"
+             "limited by</th><th class=\"n\">registers</th><th class=\"n\">spilled "
+             "bytes</th><th class=\"n\">shared "
+             "bytes</th><th class=\"n\">grid</th><th class=\"n\">block</th></tr>\n");
     for (unsigned i = 0; i < r->nkernel_times; i++)
         write_kernel_row(&r->kernel_times[i], total_us, out);
     buf_puts(out, "</table></div>\n");
@@ -350,7 +351,7 @@ void report_picture_divergence(const struct result *r, struct buf *out) {
     for (unsigned i = 0; i < r->nlines; i++) any |= r->lines[i].counters.divergent_branches > 0;
     if (!any) return;
     buf_puts(out, "<h2>Divergence</h2>\n<p class=\"dim\">Lines with divergent "
-                  "branches.</p><div class=\"scroll\">"
+                  "branches.</p><div class=\"scroll\" tabindex=\"0\">"
                   "<table class=\"src\"><tr><th class=\"n\">line</th><th></th><th "
                   "class=\"n\">branches</th><th "
                   "class=\"n\">divergent</th><th class=\"n\">share</th></tr>\n");

@@ -50,7 +50,7 @@ static void put_kernel_name(const char *mangled, struct buf *out) {
 
 static void put_kernel_table(const struct launch_stats *t, struct buf *out) {
     buf_puts(out,
-             "<h2>Kernels</h2>\n<div class=\"scroll\"><table><tr><th>kernel</th><th "
+             "<h2>Kernels</h2>\n<div class=\"scroll\" tabindex=\"0\"><table><tr><th>kernel</th><th "
              "class=\"n\">launches</th><th "
              "class=\"n\">modelled</th><th class=\"n\">occupancy</th><th>limited by</th><th "
              "class=\"n\">registers</th><th class=\"n\">shared bytes</th><th>bound by</th></tr>\n");
@@ -209,11 +209,11 @@ static void put_source_table(const struct launch_stats *t, const char *path,
         return;
     }
     page_element("h2", "", path_basename(path), out);
-    buf_puts(out,
-             "<div class=\"scroll\"><table class=\"src\"><tr><th></th><th class=\"n\">time</th><th "
-             "class=\"n\">instr.</th>"
-             "<th class=\"n\">sectors</th><th class=\"n\">wavefronts</th>"
-             "<th>% of total</th></tr>\n");
+    buf_puts(out, "<div class=\"scroll\" tabindex=\"0\"><table class=\"src\"><tr><th></th><th "
+                  "class=\"n\">time</th><th "
+                  "class=\"n\">instr.</th>"
+                  "<th class=\"n\">sectors</th><th class=\"n\">wavefronts</th>"
+                  "<th>% of total</th></tr>\n");
     unsigned n = 1;
     for (const char *s = buf_str(&text); *s && n < 4000; n++) {
         size_t size = strcspn(s, "\n");

@@ -367,6 +367,7 @@ def run_proxied(page, url, file, pictures):
     page.eval(f"{SET}('wrong')")
     page.click("Save and grade")
     page.wait("(document.getElementById('verdict')?.textContent ?? '').startsWith('CE')", "a result below a prefix")
+    page.wait("!/Not saved/.test(document.body.innerText)", "a save below a prefix")
     expect(file.read_text() == "wrong", "a save below a prefix")
     page.look("prefix", pictures, url.split("?")[0])
 
