@@ -122,6 +122,9 @@ class Browser:
         while True:
             answer = self.read()
             if answer.get("id") == self.number:
+                # The page moved on meanwhile, as after a sign-in; a caller that waits asks again.
+                if "navigated or closed" in answer.get("error", {}).get("message", ""):
+                    return {"result": {}}
                 if "error" in answer:
                     sys.exit(f"pages: {method}: {answer['error']}")
                 return answer["result"]
