@@ -130,7 +130,12 @@ static void render(const struct site *s, const struct site_page *p, const char *
     rewrite_nodes(s, p, root);
     char *html =
         cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
-    buf_puts(out, html);
+    struct buf page = {0};
+    buf_puts(&page, html);
+    text_replace(&page, "<pre><code",
+                 "<pre tabindex=\"0\"><code"); /* it scrolls, also by keyboard */
+    buf_add(out, buf_str(&page), page.size);
+    buf_free(&page);
     free(html);
     cmark_node_free(root);
     cmark_parser_free(parser);
