@@ -332,6 +332,26 @@ START_TEST(text_counters_name_their_lines) {
 }
 END_TEST
 
+START_TEST(native_code_gives_the_same_counters) {
+    for (int native = 0; native < 2; native++)
+        ck_assert_int_eq(shell("%s/simgpu run %s --counters json --counters-file %s/native%d "
+                               "%s/two >/dev/null 2>%s/err",
+                               build, native ? "--native" : "", work, native, work, work),
+                         0);
+    ck_assert_int_eq(shell("cmp %s/native0 %s/native1 && ! grep -q 'no native code' %s/err", work,
+                           work, work),
+                     0);
+}
+END_TEST
+
+START_TEST(without_a_compiler_the_interpreter_runs) {
+    ck_assert_int_eq(shell("env PATH=/nonexistent %s/simgpu run --native %s/two 2>%s/err >/dev/null",
+                           build, work, work),
+                     0);
+    ck_assert_int_eq(shell("grep -q \"no native code: can't run gcc\" %s/err", work), 0);
+}
+END_TEST
+
 UNIT_SUITE(simgpu) {
     Suite *suite = suite_create("simgpu");
     TCase *tc = tcase_create("command line");
@@ -352,6 +372,8 @@ UNIT_SUITE(simgpu) {
     tcase_add_test(tc, captions_fit_their_picture);
     tcase_add_test(tc, invalid_picture_directives_are_reported);
     tcase_add_test(tc, text_counters_name_their_lines);
+    tcase_add_test(tc, native_code_gives_the_same_counters);
+    tcase_add_test(tc, without_a_compiler_the_interpreter_runs);
     suite_add_tcase(suite, tc);
     return suite;
 }
