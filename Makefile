@@ -127,10 +127,10 @@ $(call obj,grader/sim/native/prelude.c): EXTRA := -DNATIVE_PRELUDE='"$(B)/native
 # memory for ASan's shadow. It has no line table, so that every line in an object is the student's.
 $(B)/obj/grader/runtime/%.o: EXTRA := -g0 -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include
 # Digests of code without comments, for grader/grade/baseline_data.h. Their inputs determine what a
-# version of the book gives: not the race detector, which only reports. `grader verify` finds what
-# this list misses.
+# version of the book gives: not the race detector, which only reports, nor native code, which
+# grading never runs. `grader verify` finds what this list misses.
 code_digest = { $(CC) -fpreprocessed -dD -E -P -x c $(1) 2>/dev/null || cat $(1); } | tr -d '[:space:]' | sha256sum | cut -c1-16
-simulator_text := $(sort $(filter-out grader/sim/race/% grader/sim/core/livelock%,$(foreach end,c h def,$(wildcard grader/sim/*.$(end) grader/sim/*/*.$(end) grader/server/*.$(end) \
+simulator_text := $(sort $(filter-out grader/sim/race/% grader/sim/native/% grader/sim/core/livelock%,$(foreach end,c h def,$(wildcard grader/sim/*.$(end) grader/sim/*/*.$(end) grader/server/*.$(end) \
   grader/grade/metrics.$(end) grader/book/problem.$(end) common/exercise*.$(end) common/half.$(end)))))
 $(B)/simulator.digest: $(simulator_text) $(B)/objects.list
 	$(Q)cat $(simulator_text) >$@.all && $(call code_digest,$@.all) >$@ && rm $@.all
