@@ -156,6 +156,43 @@ static bool add_syscall_rules(scmp_filter_ctx filter, enum jail_kind kind,
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) == 0;
 }
 
+/* The newest system call that the lists cover; from 424 on, all machines use the same
+ * numbers. Newer calls return ENOSYS, as on an older kernel. Otherwise fchmodat2 and setxattrat
+ * could do what fchmodat and setxattr may not. */
+enum { MAX_KNOWN_SYSCALL = 450 };
+
+static const int host_calls[] = {
+#define ALLOW(name) SCMP_SYS(name),
+#include "grader/jail/host_calls.def"
+#undef ALLOW
+};
+
+static bool is_host_call(int number) {
+    for (size_t i = 0; i < sizeof host_calls / sizeof *host_calls; i++)
+        if (host_calls[i] == number) return true;
+    return false;
+}
+
+static bool has_rule(int number) {
+    for (size_t i = 0; i < sizeof syscalls / sizeof *syscalls; i++)
+        if (syscalls[i].number == number) return true;
+    return false;
+}
+
+/* Refuses host code every call that host_calls.def does not list and seccomp.def doesn't know. The
+ * numbers are this machine's; libseccomp translates them for another one. */
+static bool add_host_rules(scmp_filter_ctx filter, enum jail_kind kind) {
+    for (int number = 0; kind == JAIL_HOST && number <= MAX_KNOWN_SYSCALL; number++) {
+        char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+        bool is_refused = name && !is_host_call(number) && !has_rule(number) &&
+                          number != SCMP_SYS(openat2); /* add_file_rules */
+        free(name);
+        if (is_refused && seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 0) < 0)
+            return false;
+    }
+    return true;
+}
+
 /* Refuses memory that RLIMIT_DATA does not count: shared and growing mappings. Compilers may use
  * them, because no student's code runs in their sandbox. */
 static bool add_memory_rules(scmp_filter_ctx filter, enum jail_kind kind) {
@@ -203,11 +240,6 @@ static bool add_file_rules(scmp_filter_ctx filter, enum jail_kind kind) {
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0) == 0;
 }
 
-/* The newest system call that the lists above cover; from 424 on, all machines use the same
- * numbers. Newer calls return ENOSYS, as on an older kernel. Otherwise fchmodat2 and setxattrat
- * could do what fchmodat and setxattr may not. */
-enum { MAX_KNOWN_SYSCALL = 450 };
-
 static bool read_filter(int fd, struct sock_fprog *out) {
     static const struct sock_filter reject_newer[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -233,7 +265,7 @@ bool jail_filter(enum jail_kind kind, bool without_namespaces, uint32_t arch,
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
     int fd = memfd_create("filter", MFD_CLOEXEC);
     bool ok = filter && fd >= 0 && set_architecture(filter, arch) &&
-              add_syscall_rules(filter, kind, without_namespaces) &&
+              add_syscall_rules(filter, kind, without_namespaces) && add_host_rules(filter, kind) &&
               add_memory_rules(filter, kind) && add_file_rules(filter, kind) &&
               seccomp_export_bpf(filter, fd) == 0 && read_filter(fd, out);
     if (fd >= 0) close(fd);

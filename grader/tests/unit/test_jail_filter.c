@@ -132,6 +132,27 @@ START_TEST(required_system_calls_are_allowed) {
 }
 END_TEST
 
+/* Host code gets what host_calls.def lists and nothing else; compilers aren't restricted so. */
+START_TEST(host_code_may_make_listed_calls_only) {
+    static const char *const unlisted[] = {
+        "io_submit",   "io_getevents", "remap_file_pages",       "mlock2", "mq_timedsend", "fspick",
+        "quotactl_fd", "fsconfig",     "set_mempolicy_home_node"};
+    const struct machine *m = &machines[_i];
+    struct sock_fprog host = filter(m, JAIL_HOST, false),
+                      compiler = filter(m, JAIL_COMPILER, false);
+    for (unsigned i = 0; i < sizeof unlisted / sizeof *unlisted; i++) {
+        int nr = seccomp_syscall_resolve_name_arch(m->libseccomp, unlisted[i]);
+        ck_assert_int_ge(nr, 0);
+        ck_assert_msg(filter_action(&host, m, nr, 0, 0, 0) == refused, "%s: %s", m->name,
+                      unlisted[i]);
+        ck_assert_msg(filter_action(&compiler, m, nr, 0, 0, 0) == SECCOMP_RET_ALLOW, "%s: %s",
+                      m->name, unlisted[i]);
+    }
+    free(host.filter);
+    free(compiler.filter);
+}
+END_TEST
+
 /* 452 is fchmodat2 everywhere; 435 clone3. A file without a name: the flag alone, whatever else the
  * machine's O_TMPFILE has. */
 START_TEST(filters_agree_on_every_architecture) {
@@ -166,6 +187,7 @@ UNIT_SUITE(jail_filter) {
     TCase *tc = tcase_create("jail_filter");
     tcase_add_loop_test(tc, every_denied_system_call_is_rejected, 0, MACHINES);
     tcase_add_loop_test(tc, required_system_calls_are_allowed, 0, MACHINES);
+    tcase_add_loop_test(tc, host_code_may_make_listed_calls_only, 0, MACHINES);
     tcase_add_loop_test(tc, filters_agree_on_every_architecture, 0, MACHINES);
     tcase_add_loop_test(tc, system_calls_of_a_foreign_architecture_kill, 0, MACHINES);
     suite_add_tcase(s, tc);
