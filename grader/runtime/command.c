@@ -80,7 +80,7 @@ int wb_run_command(const struct wb_command *c) {
     case WB_CHILD: return wb_graph_run(c->child);
     case WB_CONDITIONAL: return wb_graph_conditional_run(c);
     case WB_ALLOC: return wb_graph_memory_alloc(c->memory.p, c->memory.auto_free);
-    case WB_FREE: return wb_free(c->memory.p);
+    case WB_FREE: return wb_free_ordered(c->memory.p);
     case WB_WAIT:
         return wb_event_wait_now(c->event), 0; /* the message that records it was sent earlier */
     case WB_EMPTY: break;

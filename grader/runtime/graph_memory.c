@@ -33,7 +33,8 @@ static void free_if_unused(struct graph_allocation *m) {
     if (m->refcount || m->is_allocated) return;
     while (*at != m) at = &(*at)->next;
     *at = m->next;
-    if (wb_range_remove((uint64_t)m->p)) wb_post(free, &((struct wb_req_free){(uint64_t)m->p}));
+    if (wb_range_remove((uint64_t)m->p))
+        wb_post(free, &((struct wb_req_free){.address = (uint64_t)m->p}));
     free(m);
 }
 

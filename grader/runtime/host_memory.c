@@ -38,7 +38,7 @@ static int free_pinned(void *p) {
                                  "cudaFreeHost frees what cudaMallocHost and cudaHostAlloc return, "
                                  "once, by its first address");
     if (wb_is_device(p) && (s = wb_session(&error)) && s->grading)
-        return wb_request(free, &((struct wb_req_free){r.start}), NULL);
+        return wb_request(free, &((struct wb_req_free){.address = r.start}), NULL);
     if (wb_is_device(p)) return wb_shared_free(p);
     wb_range_remove(r.start);
     free(p);

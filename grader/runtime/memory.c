@@ -20,7 +20,8 @@ int wb_allocate(void **out, size_t bytes) {
     return error;
 }
 
-static int free_memory(void *p) {
+/* is_ordered: in its stream's order, by cudaFreeAsync. */
+static int free_memory(void *p, bool is_ordered) {
     int error;
     if (!wb_device(&error) || !p) return error;
     int graph_result = wb_graph_memory_free(p);
@@ -30,14 +31,15 @@ static int free_memory(void *p) {
         return wb_refuse_pointer(cudaErrorInvalidValue, p,
                                  "cudaFree frees what cudaMalloc and cudaMallocManaged return");
     error = wb_sync_launches(); /* freeing waits for the device */
-    struct wb_req_free q = {(uint64_t)p};
+    struct wb_req_free q = {.address = (uint64_t)p, .is_ordered = is_ordered};
     if (error) return error;
     if (wb_range_remove((uint64_t)p)) return wb_post(free, &q);
     error = wb_request(free, &q, NULL); /* Another copy of this runtime may have allocated it. */
     return error ? wb_refuse_pointer(error, p, "free an allocation once, by its first address") : 0;
 }
 
-int wb_free(void *p) { return free_memory(p); }
+int wb_free(void *p) { return free_memory(p, false); }
+int wb_free_ordered(void *p) { return free_memory(p, true); }
 
 cudaError_t cudaMalloc(void **out, size_t bytes) {
     int error = wb_check_unsafe_call();
@@ -47,7 +49,7 @@ cudaError_t cudaFree(void *p) {
     int error = p ? wb_check_unsafe_call() : 0;
     if (!error && p) wb_order_host_wait_all();
     wb_activate_context(); /* also for NULL, as many programs begin this way */
-    return wb_return(error ? error : free_memory(p));
+    return wb_return(error ? error : free_memory(p, false));
 }
 
 cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height) {

@@ -232,6 +232,7 @@ struct wb_command {
 int wb_run_command(const struct wb_command *c);
 /* Frees as cudaFreeAsync does. */
 int wb_free(void *p);
+int wb_free_ordered(void *p); /* as a command of the stream that was ordered last */
 /* Returns -1 if the memory is not a graph's; otherwise marks it as freed or returns the error. */
 int wb_graph_memory_free(void *p);
 /* Makes the command of a three-dimensional copy. It keeps no pointer to the parameters. */

@@ -124,6 +124,6 @@ int wb_shared_free(void *p) {
     wb_order_host_wait_all();
     protect(r.start, r.bytes, PROT_NONE);
     wb_range_remove(r.start);
-    int free_error = wb_request(free, &((struct wb_req_free){r.start}), NULL);
+    int free_error = wb_request(free, &((struct wb_req_free){.address = r.start}), NULL);
     return error ? error : free_error;
 }

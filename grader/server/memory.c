@@ -122,7 +122,31 @@ int server_exec_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *
                          (unsigned long long)s->backend->memory_bytes);
 }
 
+static void report_host_race(struct server *s, const char *description,
+                             struct sim_strided_range r) {
+    struct sim_report report;
+    if (!s->has_stream_order || !s->backend->ops->check_host_access || !r.width || !r.rows) return;
+    if (s->backend->ops->check_host_access(s->backend, description, &r, &report) &&
+        s->options.on_report)
+        s->options.on_report(s->options.user, &report);
+}
+
+/* Memory that another stream may still use must not be freed: it counts as written. */
+static void report_free_race(struct server *s, const struct wb_req_free *q) {
+    uint64_t start, bytes;
+    if (q->is_ordered && s->backend->ops->find_allocation(s->backend, q->address, &start, &bytes) &&
+        start == q->address)
+        report_host_race(s, "cudaFreeAsync",
+                         (struct sim_strided_range){.address = start,
+                                                    .pitch = bytes,
+                                                    .width = bytes,
+                                                    .rows = 1,
+                                                    .is_write = true,
+                                                    .is_free = true});
+}
+
 int server_exec_free(struct server *s, const struct wb_req_free *q) {
+    report_free_race(s, q);
     if (!s->backend->ops->free(s->backend, q->address))
         return server_refuse(
             s, WB_cudaErrorInvalidValue,
@@ -153,15 +177,6 @@ void server_exec_order(struct server *s, const struct wb_req_order *q, struct me
     s->backend->ops->set_stream_clock(s->backend, &o);
 }
 
-static void report_host_race(struct server *s, const char *description,
-                             struct sim_strided_range r) {
-    struct sim_report report;
-    if (!s->has_stream_order || !s->backend->ops->check_host_access || !r.width || !r.rows) return;
-    if (s->backend->ops->check_host_access(s->backend, description, &r, &report) &&
-        s->options.on_report)
-        s->options.on_report(s->options.user, &report);
-}
-
 /* A hostile pitch can mean a billion rows, so this loop obeys the deadline, too. */
 static bool is_before_deadline(const struct server *s, uint64_t row) {
     return row % 4096 || !s->deadline || server_now() < s->deadline;
@@ -170,8 +185,9 @@ static bool is_before_deadline(const struct server *s, uint64_t row) {
 int server_exec_write(struct server *s, const struct wb_req_write *q, const uint8_t *data) {
     bool ok = true;
     if (!q->width || !q->rows) return 0;
-    report_host_race(s, "a copy from the host",
-                     (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true});
+    report_host_race(
+        s, "a copy from the host",
+        (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true, false});
     if (q->pitch == q->width || q->rows == 1)
         return s->backend->ops->write(s->backend, q->address, data, q->width * q->rows)
                    ? 0
@@ -185,8 +201,9 @@ int server_exec_write(struct server *s, const struct wb_req_write *q, const uint
 int server_exec_fill(struct server *s, const struct wb_req_fill *q) {
     bool ok = true;
     if (!q->width || !q->rows) return 0;
-    report_host_race(s, "cudaMemset",
-                     (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true});
+    report_host_race(
+        s, "cudaMemset",
+        (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true, false});
     if (q->pitch == q->width || q->rows == 1)
         return s->backend->ops->fill(s->backend, q->address, (uint8_t)q->value, q->width * q->rows)
                    ? 0
@@ -205,10 +222,12 @@ int server_exec_copy(struct server *s, const struct wb_req_copy *q) {
         : q->to - s->backend->base < s->shared_bytes || host_buffer_at(s, q->to)
             ? "a copy to the host"
             : "a copy on the device";
-    report_host_race(s, description,
-                     (struct sim_strided_range){q->from, q->from_pitch, q->width, q->rows, false});
-    report_host_race(s, description,
-                     (struct sim_strided_range){q->to, q->to_pitch, q->width, q->rows, true});
+    report_host_race(
+        s, description,
+        (struct sim_strided_range){q->from, q->from_pitch, q->width, q->rows, false, false});
+    report_host_race(
+        s, description,
+        (struct sim_strided_range){q->to, q->to_pitch, q->width, q->rows, true, false});
     bool ok = true, flat = (q->to_pitch == q->width && q->from_pitch == q->width) || q->rows == 1;
     if (flat)
         return s->backend->ops->copy(s->backend, q->to, q->from, q->width * q->rows)
@@ -386,8 +405,9 @@ int server_on_read(struct server *s, const struct wb_req_read *q, struct message
         return WB_cudaErrorInvalidValue;
     if (!bytes) return 0;
     uint64_t pitch = q->rows == 1 ? q->width : q->pitch;
-    report_host_race(s, "a copy to the host",
-                     (struct sim_strided_range){q->address, pitch, q->width, q->rows, false});
+    report_host_race(
+        s, "a copy to the host",
+        (struct sim_strided_range){q->address, pitch, q->width, q->rows, false, false});
     server_clock_bus_copy(s, false, false, q->address, bytes);
     bool ok = true;
     if (pitch == q->width)

@@ -412,10 +412,10 @@ struct sim_stream_clock {
 /* Sets the clock for launches and sim_check_host_access, which then look for stream races. NULL
  * turns that off, and so does the lack of both `sanitize` and `watch`. */
 void sim_set_stream_clock(struct sim *s, const struct sim_stream_clock *o);
-/* The rows that a copy or a fill of the host accesses. */
+/* The rows that a copy, a fill or a free of the host accesses. */
 struct sim_strided_range {
     uint64_t address, pitch, width, rows; /* pitch, width: bytes */
-    bool is_write;
+    bool is_write, is_free;               /* a free counts as a write */
 };
 /* Returns true, with a report, if the access races with another command. `description` names the
  * access and must outlive the report. */

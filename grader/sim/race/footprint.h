@@ -22,7 +22,7 @@ struct access_site {
 };
 struct footprint {
     u32 stream, number; /* of the command, which is the number-th of its stream */
-    bool is_graph_node;
+    bool is_graph_node, is_free;
     char description[136];
     struct row_run *runs; /* ascending and disjoint */
     size_t nruns, capacity;

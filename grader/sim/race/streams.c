@@ -222,7 +222,8 @@ static void write_text(const struct sim *s, const struct footprint *a, const str
     describe_stream(b, other_stream_text, sizeof other_stream_text);
     if (site) buf_printf(&text, "%s:%u: ", site->file, site->line);
     buf_printf(&text, "%s in %s %s %s, which %s in %s %s", a->description, stream_text,
-               verbs[c->kind], location, b->description, other_stream_text, verbs[c->other_kind]);
+               a->is_free ? "frees" : verbs[c->kind], location, b->description, other_stream_text,
+               verbs[c->other_kind]);
     if (other && site && !strcmp(site->file, other->file))
         buf_printf(&text, " in line %u", other->line);
     else if (other) buf_printf(&text, " in %s:%u", other->file, other->line);
@@ -306,6 +307,7 @@ bool race_streams_access(struct sim *s, const char *description, const struct si
     struct footprint f = {0};
     if (!s->streams || (r->rows > 1 && r->pitch < r->width)) return false;
     snprintf(f.description, sizeof f.description, "%s", description);
+    f.is_free = r->is_free;
     for (u64 i = 0; i < r->rows && i < MAX_COPY_ROWS; i++) {
         u64 low = r->address - SIM_BASE + i * r->pitch;
         race_footprint_add_bytes(&f, low, low + r->width,

@@ -72,8 +72,8 @@ END_TEST
 START_TEST(the_first_posted_error_is_returned_by_the_next_sync) {
     uint64_t p = fixture_alloc(&f, 16);
     POST(&f, fill, (&(struct wb_req_fill){p, 17, 17, 1, 'a', 0}), NULL, 0);
-    POST(&f, free, (&(struct wb_req_free){p}), NULL, 0);
-    POST(&f, free, (&(struct wb_req_free){p + 1}), NULL, 0);
+    POST(&f, free, (&(struct wb_req_free){.address = p}), NULL, 0);
+    POST(&f, free, (&(struct wb_req_free){.address = p + 1}), NULL, 0);
     ck_assert_int_eq(write_bytes(p, 1, 1, 1), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(synchronise(), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(synchronise(), 0);
@@ -131,10 +131,11 @@ START_TEST(out_of_range_copies_are_rejected) {
     ck_assert_int_eq(read_bytes(p - 1, 4, 4, 1), WB_cudaErrorInvalidValue);
     ck_assert_int_eq(REQUEST(&f, copy, (&(struct wb_req_copy){p, 10, p + 95, 10, 10, 1}), NULL),
                      WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){p + 1}, NULL),
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){.address = p + 1}, NULL),
                      WB_cudaErrorInvalidValue);
-    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){p}, NULL), 0);
-    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){p}, NULL), WB_cudaErrorInvalidValue);
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){.address = p}, NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){.address = p}, NULL),
+                     WB_cudaErrorInvalidValue);
 }
 END_TEST
 

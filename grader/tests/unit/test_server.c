@@ -44,12 +44,12 @@ START_TEST(a_version_mismatch_is_detected_by_hello) {
     p = fixture_alloc(&f, 16);
     ck_assert_int_eq(REQUEST(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h), 0);
     ck_assert_uint_eq(h.window_bytes, 64 << 10);
-    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){p}, NULL),
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){.address = p}, NULL),
                      WB_cudaErrorInvalidValue); /* gone with its process */
     p = fixture_alloc(&f, 16);
     ck_assert_int_eq(REQUEST(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h),
                      0); /* a library of the same process */
-    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){p}, NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){.address = p}, NULL), 0);
 }
 END_TEST
 
@@ -155,7 +155,7 @@ static void good_entry(const struct wb_arg *args) {
         REQUEST(&f, copy, (&(struct wb_req_copy){out, 32, temporary, 32, 32, 1}), NULL), 0);
     ck_assert_int_eq(REQUEST(&f, copy, (&(struct wb_req_copy){out + 31, 1, v, 1, 1, 1}), NULL), 0);
     ck_assert_int_eq(fixture_launch(&f, host.add, 32, out, 31), 0);
-    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){temporary}, NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, free, &(struct wb_req_free){.address = temporary}, NULL), 0);
 }
 
 /* A column of 40 words out of rows of 100 bytes: a sector each, into 160 bytes side by side; 3 rows
@@ -223,7 +223,7 @@ static void forbidden_entry(const struct wb_arg *args) {
         REQUEST(&f, read, (&(struct wb_req_read){FAKE_BASE, 4, 4, 1, 0}), NULL); /* a symbol */
     statuses[2] = REQUEST(&f, write, (&(struct wb_req_write){out, 4, 4, 1, 0}), NULL);
     statuses[3] = REQUEST(&f, write, (&(struct wb_req_write){in + 28, 4, 4, 1, 0}), NULL);
-    statuses[4] = REQUEST(&f, free, &(struct wb_req_free){out}, NULL);
+    statuses[4] = REQUEST(&f, free, &(struct wb_req_free){.address = out}, NULL);
     statuses[5] = REQUEST(&f, alloc_shared, &(struct wb_req_alloc_shared){.bytes = 4}, &m);
     struct wb_rep_hello h;
     statuses[6] =
@@ -328,7 +328,7 @@ static void inspecting_entry(const struct wb_arg *args) {
     uint64_t in = args[0].value, out = args[1].value;
     statuses[0] = REQUEST(&f, read, (&(struct wb_req_read){in, 4, 4, 1, 0}), NULL);
     statuses[1] = REQUEST(&f, write, (&(struct wb_req_write){out, 4, 4, 1, 0}), NULL);
-    statuses[2] = REQUEST(&f, free, &(struct wb_req_free){out}, NULL);
+    statuses[2] = REQUEST(&f, free, &(struct wb_req_free){.address = out}, NULL);
     statuses[3] = REQUEST(&f, fill, (&(struct wb_req_fill){out, 32, 32, 1, 0, 0}), NULL);
     statuses[4] = REQUEST(&f, copy, (&(struct wb_req_copy){out, 32, in, 32, 32, 1}), NULL);
 }

@@ -1,6 +1,6 @@
 // Stream-ordered memory is freed in one stream while a kernel in another may still use it.
 // lesson: chapters/13-async/README.md, Streams and graphs
-// missed: freeing memory in a stream is not an access
+// expect: stream race
 #include "../mistake.h"
 
 __global__ void work(int *p) { p[threadIdx.x] = threadIdx.x; }
