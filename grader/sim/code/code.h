@@ -149,6 +149,7 @@ struct warp_sync_desc {
     u8 kind, mode, type, wide; /* mode: its meaning depends on kind; wide: 64-bit source */
     ref member_mask;           /* a 32-bit register or constant */
     ref pred_dst;              /* the predicate behind '|', or REF_NONE */
+    bool is_unordered;         /* of a barrier: lanes wait, but their accesses aren't ordered */
 };
 
 enum { BARRIERS_PER_BLOCK = 16 };

@@ -139,8 +139,9 @@ bool decode_address(struct decoder *d, const struct ptx_operand *p, struct addre
 /* Emits a load or store as described, at the operand's address. */
 bool decode_emit_access(struct decoder *d, struct mem_desc *m, const struct ptx_operand *p);
 void decode_emit_access_at(struct decoder *d, const struct mem_desc *m, ref address, s64 offset);
-/* Emits a warp barrier of all lanes, which is not counted. */
-void decode_emit_warp_barrier(struct decoder *d);
+/* Emits a warp barrier of all lanes, which is not counted. `.sync.aligned` alone only makes lanes
+ * wait for each other; `orders_memory` also orders their accesses, as bar.warp.sync does. */
+void decode_emit_warp_barrier(struct decoder *d, bool orders_memory);
 /* Adds the description to the module, with a statistics slot of its own; returns its index. */
 u32 decode_add_desc(struct decoder *d, const struct mem_desc *desc);
 /* Adds the description under which a tile copy or a tensor map's change is counted. */

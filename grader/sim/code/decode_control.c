@@ -244,8 +244,9 @@ bool decode_warp_sync(struct decoder *d) {
     return true;
 }
 
-void decode_emit_warp_barrier(struct decoder *d) {
+void decode_emit_warp_barrier(struct decoder *d, bool orders_memory) {
     struct warp_sync_desc c = {.kind = WARP_SYNC_BARRIER,
+                               .is_unordered = !orders_memory,
                                .member_mask = decode_slot_const(d, ~0u, 4),
                                .pred_dst = REF_NONE};
     u32 aux = ARENA_PUSH(&d->m->arena, d->m->warp_syncs, d->m->nwarp_syncs, c);

@@ -254,7 +254,7 @@ static bool decode_mma(struct decoder *d, bool is_mma) {
                             .combine = o.combine,
                             .saturate = o.saturate};
     m.accumulation = accumulation_of(d->m->options->device, type[MATRIX_A]);
-    decode_emit_warp_barrier(d);
+    decode_emit_warp_barrier(d, false);
     for (unsigned i = 0; i < 4; i++) {
         unsigned w = operand_order[i], n = operand_registers(&o, w, type[w], is_mma);
         m.operands[w] = (struct matrix_operand){
@@ -327,7 +327,7 @@ static bool decode_ldst_matrix(struct decoder *d, bool load) {
     if (!n || !decode_opcode_has(opcode, "m8n8") || !decode_opcode_has(opcode, "b16") ||
         in->noperands < 2)
         return decode_unsupported(d, "not implemented: instruction");
-    decode_emit_warp_barrier(d);
+    decode_emit_warp_barrier(d, false);
     u32 first = d->m->nops;
     if (!decode_register_list(d, &in->operands[load ? 0 : 1], load, n, 4, reg) ||
         !emit_row_transfer(d, load, decode_opcode_has(opcode, "trans"), n, reg,
@@ -344,6 +344,7 @@ struct wmma_access {
     ref base, stride;
     struct matrix_tiling tiling;
     u8 unit_bytes, element_bits;
+    u8 alignment; /* bytes */
     u8 space;
     bool load, accumulator,
         transposed; /* transposed: a lane's elements follow rows, memory columns */
@@ -351,14 +352,9 @@ struct wmma_access {
 
 static ref emit_address(struct decoder *d, const struct wmma_access *p, unsigned block,
                         unsigned half, bool is_row) {
-    struct matrix_address a = {(u8)block,
-                               (u8)half,
-                               p->tiling.block_width,
-                               p->tiling.blocks_down,
-                               p->unit_bytes,
-                               p->element_bits,
-                               is_row,
-                               0};
+    struct matrix_address a = {
+        (u8)block,       (u8)half, p->tiling.block_width, p->tiling.blocks_down, p->unit_bytes,
+        p->element_bits, is_row,   p->alignment};
     ref out = decode_slot_new(d, 8);
     struct op *o = decode_emit_named(d, "matrix.address");
     o->src[0] = p->base;
@@ -461,10 +457,10 @@ static bool decode_wmma_ldst(struct decoder *d, bool load) {
     unsigned rows, columns, n = operand_registers(&o, o.operand, o.types[0], false),
                             bytes = o.types[0] == MATRIX_F64 ? 8 : 4;
     if (n > 8) return decode_unsupported(d, "not implemented: instruction");
-    struct wmma_access p = {.space = o.space, .load = load};
+    struct wmma_access p = {.space = o.space, .load = load, .alignment = (u8)(n * bytes)};
     operand_size(&o, o.operand, &rows, &columns);
     if (!compute_tiling(&o, &p)) return decode_unsupported(d, "not implemented: instruction");
-    decode_emit_warp_barrier(d);
+    decode_emit_warp_barrier(d, false);
     u32 first = d->m->nops;
     if (!decode_register_list(d, &in->operands[load ? 0 : 1], load, n, bytes, reg)) return false;
     if (!decode_address64(d, &in->operands[load ? 1 : 0], &p.base)) return false;
@@ -485,7 +481,7 @@ static bool decode_movmatrix(struct decoder *d) {
         .m = 8, .n = 8, .k = 1, .operands = {[MATRIX_A] = {.count = 1}, [MATRIX_D] = {.count = 1}}};
     if (in->noperands != 2 || !decode_opcode_has(in->opcode, "trans"))
         return decode_unsupported(d, "not implemented: instruction");
-    decode_emit_warp_barrier(d);
+    decode_emit_warp_barrier(d, false);
     if (!decode_register_list(d, &in->operands[0], true, 1, 4, desc.operands[MATRIX_D].reg) ||
         !decode_register_list(d, &in->operands[1], false, 1, 4, desc.operands[MATRIX_A].reg))
         return false;

@@ -81,7 +81,7 @@ static bool decode_cp_fenceproxy(struct decoder *d) {
     ref from;
     if (in->noperands != 3 || in->operands[2].kind != PTX_OP_IMM || in->operands[2].value != 128)
         return decode_unsupported(d, "not implemented: operands of");
-    decode_emit_warp_barrier(d);
+    decode_emit_warp_barrier(d, true);
     u32 first = d->m->nops;
     return decode_address64(d, &in->operands[1], &from) &&
            emit_op(d, &t, &in->operands[0], from, first);

@@ -102,6 +102,6 @@ struct matrix_address {
     u8 unit_bytes;
     u8 element_bits; /* strides count elements */
     u8 is_row;       /* ldmatrix: the 16 bytes of line l mod 8 of block `block` + l / 8 */
-    u8 pad;
+    u8 alignment;    /* that the manual requires of the base: the size of a lane's fragment */
 };
 _Static_assert(sizeof(struct matrix_address) == 8, "it must fit an op's imm");

@@ -191,7 +191,7 @@ static void compute_result(struct exec *x, const struct op *o, struct warp_excha
     const struct launch *l = x->worker->launch;
     if (x->block->race_callbacks)
         x->block->race_callbacks->on_warp_sync(x->block, x->warp, lanes,
-                                               d->kind == WARP_SYNC_BARRIER, l);
+                                               d->kind == WARP_SYNC_BARRIER && !d->is_unordered, l);
     switch ((enum warp_sync_kind)d->kind) {
     case WARP_SYNC_SHFL: shuffle(e, d->mode, lanes); break;
     case WARP_SYNC_VOTE: vote(e, d->mode, lanes); break;

@@ -274,6 +274,15 @@ static bool check_fragment_operands(struct exec *x, const struct op *o, u32 mask
     return true;
 }
 
+/* PTX requires that a fragment's rows begin at multiples of what a lane holds of it; 32 bytes for
+ * halves, which CUDA calls a 256-bit aligned pointer. */
+static void check_fragment_alignment(struct exec *x, const struct op *o, u64 base, u32 alignment) {
+    if (base % alignment == 0) return;
+    core_fault(x, SIM_FAULT_MISALIGNED, o, 0, base,
+               "passes 0x%llx as the address of a fragment, which is not a multiple of %u bytes",
+               (unsigned long long)base, alignment);
+}
+
 void ISAFN(op_matrixaddress)(struct exec *x, const struct op *o, u32 mask) {
     struct matrix_address a;
     memcpy(&a, &o->imm, sizeof a);
@@ -282,6 +291,7 @@ void ISAFN(op_matrixaddress)(struct exec *x, const struct op *o, u32 mask) {
     const u32 *stride = operand_at(x, o->src[1]);
     bool is_first = !a.block && !a.half; /* of the instruction's addresses */
     if (is_first && !check_fragment_operands(x, o, mask, base, stride)) return;
+    if (is_first) check_fragment_alignment(x, o, base[0], a.alignment);
     struct matrix_tiling g = {.block_width = a.block_width, .blocks_down = a.blocks_down};
     FOR_ACTIVE_LANES(mask) {
         u32 block = a.is_row ? a.block + (u32)l / 8 : a.block,

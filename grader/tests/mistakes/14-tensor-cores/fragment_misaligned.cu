@@ -1,6 +1,6 @@
 // A fragment begins at an address that is not a multiple of 32 bytes.
 // lesson: chapters/14-tensor-cores/README.md, What the hardware does
-// missed: the alignment of 32 bytes is not checked; GPUs need only 16
+// expect: misaligned
 #include "../mistake.h"
 #include <cuda_fp16.h>
 #include <mma.h>

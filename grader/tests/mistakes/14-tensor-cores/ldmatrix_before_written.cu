@@ -1,6 +1,6 @@
 // ldmatrix reads rows that other lanes have written, without __syncwarp() between.
 // lesson: chapters/14-tensor-cores/README.md, What the hardware does
-// missed: matrix instructions order the lanes of their warp as __syncwarp() does
+// expect: data race in shared memory
 #include "../mistake.h"
 #include <cuda_fp16.h>
 
