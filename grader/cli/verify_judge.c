@@ -211,9 +211,7 @@ static bool ladder_explains(const struct exercise *ex, const char *step) {
     return found;
 }
 
-static bool is_graded(const struct result *r) {
-    return r->verdict == V_AC || r->verdict == V_PART;
-}
+static bool is_graded(const struct result *r) { return r->verdict == V_AC || r->verdict == V_PART; }
 
 /* Checks that no step costs points, and that its report says how to go on. */
 static void check_step_points(struct verification *c, const struct exercise *ex,
