@@ -20,6 +20,7 @@ struct baseline_data_builder {
     unsigned n, device_count, next_index, *slot_items;
     struct buf *lines;
     struct err error;
+    struct status_count count; /* of an exercise on a device */
 };
 
 static bool add_times(const struct exercise *ex, const struct grade_options *go, bool is_baseline,
@@ -77,7 +78,8 @@ static bool item_done(void *user, unsigned slot, bool ok, const char *data, size
     else if (size > 7 && !memcmp(data, "failed ", 7))
         err_set(&m->error, ERR_INTERNAL, "%.*s", (int)(size - 7), data + 7);
     else buf_add(&m->lines[m->slot_items[slot]], data, size);
-    status_show((void *)book_id(ex), m->devices[m->slot_items[slot] % m->device_count]->name);
+    m->count.done++;
+    status_count_show(&m->count, book_id(ex));
     return ok;
 }
 
@@ -106,7 +108,10 @@ int cmd_figures(const struct options *o) {
     unsigned jobs = parallel_job_count(o->jobs);
     m.slot_items = xcalloc(jobs, sizeof *m.slot_items);
     m.lines = xcalloc(m.n * m.device_count, sizeof *m.lines);
+    status_count_begin(&m.count, "results", m.n * m.device_count);
+    status_count_show(&m.count, "");
     bool ok = parallel_run(jobs, &(struct parallel_ops){next_item, run_item, item_done, &m}, &e);
+    status_clear();
     if (ok && m.error.text[0]) e = m.error, ok = false;
     if (ok) write_all(&m, &out), ok = cli_write_output(o, &out, &e);
     for (unsigned i = 0; i < m.n * m.device_count; i++) buf_free(&m.lines[i]);

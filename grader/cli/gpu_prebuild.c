@@ -11,6 +11,7 @@
 
 struct prebuild_counts {
     unsigned built_count, failed_count;
+    struct status_count exercises;
 };
 
 /* Computes register counts for every architecture of the device table, because the time model will
@@ -29,7 +30,9 @@ static void compile_registers_for_devices(const struct build *b) {
 
 static void record_build(struct prebuild_counts *c, const struct exercise *ex, const char *version,
                          bool ok, struct build *b, const struct err *e) {
-    status_show((void *)ex->name, version);
+    char item[200];
+    snprintf(item, sizeof item, "%s, %s", ex->name, version);
+    status_count_show(&c->exercises, item);
     if (ok) compile_registers_for_devices(b), c->built_count++;
     else fprintf(stderr, "grader: %s, %s: %s\n", book_id(ex), version, e->text), c->failed_count++;
     build_free(b);
@@ -82,7 +85,9 @@ int cmd_gpu_build(const struct options *o) {
     }
     build_add_target(cc);
     struct prebuild_counts c = {0};
-    for (unsigned i = 0; i < book_count(); i++) prebuild_exercise(&c, book_at(i));
+    status_count_begin(&c.exercises, "exercises", book_count());
+    for (; c.exercises.done < book_count(); c.exercises.done++)
+        prebuild_exercise(&c, book_at(c.exercises.done));
     status_clear();
     printf("%u files compiled and ready to carry, %u failed.\n", c.built_count, c.failed_count);
     return c.failed_count ? EXIT_FAILED : EXIT_PASSED;

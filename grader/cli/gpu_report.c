@@ -33,6 +33,7 @@ struct job_queue {
     struct gpu_report *report;
     unsigned next_job;
     unsigned *slot_jobs; /* slot_jobs[i]: index of the exercise that slot i runs */
+    struct status_count count;
 };
 
 static enum parallel_status next_item(void *user, unsigned slot, struct err *e) {
@@ -57,7 +58,8 @@ static bool item_done(void *user, unsigned slot, bool ok, const char *data, size
     unsigned i = t->slot_jobs[slot];
     struct err ignored = {0};
     (void)data, (void)size, (void)e;
-    status_show((void *)r->list[i]->name, "done");
+    t->count.done++;
+    status_count_show(&t->count, r->list[i]->name);
     if (!ok) {
         json_t *part = gpu_part_read(r, r->list[i]);
         gpu_part_add_failure(part, book_id(r->list[i]), "its process crashed");
@@ -74,6 +76,7 @@ void gpu_report_run_jobs(struct gpu_report *r) {
              memory_jobs = (unsigned)(r->options.device->dram_bytes / bytes_per_job);
     if (jobs > memory_jobs) jobs = memory_jobs ? memory_jobs : 1;
     struct job_queue t = {.report = r, .slot_jobs = xcalloc(jobs, sizeof *t.slot_jobs)};
+    status_count_begin(&t.count, "exercises", r->n);
     if (!parallel_run(jobs, &(struct parallel_ops){next_item, run_item, item_done, &t}, &e))
         cli_report_error(&e);
     free(t.slot_jobs);
