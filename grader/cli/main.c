@@ -4,6 +4,7 @@
 #include "common/paths.h"
 #include "common/text.h"
 #include "grader/cli/commands.h"
+#include "grader/cli/user_limits.h"
 #include "grader/grade/provenance.h"
 #include "grader/jail/jail.h"
 
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 static const struct {
@@ -26,21 +26,6 @@ static const struct {
     COMMANDS(X)
 #undef X
 };
-
-/* Lifts a limit of address space where that is allowed; else says how to. Device memory and its
- * shadows reserve addresses, most of which never become memory. */
-static bool lift_address_limit(struct err *e) {
-    struct rlimit limit, lifted = {RLIM_INFINITY, RLIM_INFINITY};
-    if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY) return true;
-    if (limit.rlim_max != RLIM_INFINITY && setrlimit(RLIMIT_AS, &lifted) == 0) return true;
-    lifted.rlim_max = limit.rlim_max;
-    if (limit.rlim_max == RLIM_INFINITY && setrlimit(RLIMIT_AS, &lifted) == 0) return true;
-    return err_set(e, ERR_SYSTEM,
-                   "this shell limits a process to %llu KiB of addresses (ulimit -v), and the "
-                   "simulated GPU reserves more without using it: start a shell without that "
-                   "limit (`ulimit -Hv` shows it; under Slurm, raise --mem or VSizeFactor)",
-                   (unsigned long long)limit.rlim_cur >> 10);
-}
 
 /* Selects a folder for the temporary files of Check, which runs an exercise's tests: without one it
  * would exit. It reads only TEMP. */
@@ -71,7 +56,7 @@ static bool check_requirements(const struct options *o, unsigned needs, struct e
     if (needs & NEED_SOLUTIONS && !cli_has_solutions(o, e)) return false;
     if (needs & NEED_WORKSPACE && !o->file && !paths_require_workspace(e)) return false;
     return !(needs & NEED_JAIL) ||
-           (lift_address_limit(e) && select_temporary_folder(e) && jail_probe(e));
+           (cli_lift_limits(e) && select_temporary_folder(e) && jail_probe(e));
 }
 
 static int dispatch(const struct options *o, unsigned needs, int (*run)(const struct options *)) {
