@@ -98,16 +98,18 @@ static bool grader_completes(void) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Control groups of graders that are dead. After a kill, the next grader removes them; an
- * interrupted one leaves none. */
-static void check_groups(struct buf *problems) {
+/* Control groups of this grader, which is dead; 0 = of any dead one. After a kill, the next grader
+ * removes them; an interrupted one leaves none. */
+static void check_groups(pid_t pid, struct buf *problems) {
     static const char *const bases[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup/memory",
                                         "/sys/fs/cgroup"};
     for (unsigned i = 0; i < 3; i++) {
         char **names = book_list_files(bases[i], "warpbook.", "");
-        for (char **n = names; *n; n++)
-            if (kill(atoi(*n + 9), 0) < 0 && errno == ESRCH)
+        for (char **n = names; *n; n++) {
+            int owner = atoi(*n + 9);
+            if (pid ? owner == pid : kill(owner, 0) < 0 && errno == ESRCH)
                 buf_printf(problems, "control group %.60s stays; ", *n);
+        }
         book_free_list(names);
     }
 }
@@ -139,14 +141,15 @@ static unsigned try_tier(const char *tier, int signal, unsigned times) {
     for (unsigned k = 0; k < 3; k++) before[k] = list(kinds[k]);
     for (unsigned i = 0; i < times && !problems.size; i++) {
         write_source(file, i);
-        double seconds = end_grader(start_grader(file), signal, &ended);
+        pid_t pid = start_grader(file);
+        double seconds = end_grader(pid, signal, &ended);
         if (seconds > max_seconds) max_seconds = seconds;
         report_leftovers(&problems);
-        if (signal == SIGINT) check_groups(&problems);
+        if (signal == SIGINT) check_groups(pid, &problems);
         if (signal == SIGINT && seconds > 2) buf_puts(&problems, "it took more than 2 s; ");
     }
     if (!problems.size && !grader_completes()) buf_puts(&problems, "the next run does not work; ");
-    check_groups(&problems);
+    check_groups(0, &problems);
     for (unsigned k = 0; k < 3; k++)
         check_cache(kinds[k], before[k], &problems), book_free_list(before[k]);
     printf("%s grader %s %u times under %s (%u had ended before), ended after at most %.1f s%s%s\n",
