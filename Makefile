@@ -173,6 +173,7 @@ slides: $(B)/book.done
 	$(Q)python3 grader/site/print/slides.py $(B)/slides
 check-book: book slides
 	$(Q)python3 grader/tests/pages/book.py $(B)/book
+	$(Q)python3 grader/tests/pages/slides.py $(B)/slides
 # Draws the lessons' pictures, which their programs request in comments (docs/authoring.md). `grader
 # verify` reports outdated ones.
 pictures: all

@@ -176,9 +176,10 @@ class Book:
             style = [["style", f"font-size:{size:.2f}pt"]] if size < CODE_PT else []
             return {"t": "CodeBlock", "c": [["", [], style], c[1]]}
         if kind == "Table":
-            css = ["wide"] if len(c[2]) > WIDE_TABLE else []
+            css, columns = ["wide"] if len(c[2]) > WIDE_TABLE else [], column_widths(c)
+            css += ["fixed"] if columns[0][1]["t"] == "ColWidth" else []
             rest = walk(c[3:], lambda n: self.change(source, n))
-            return {"t": "Table", "c": [["", css, []], c[1], column_widths(c)] + rest}
+            return {"t": "Table", "c": [["", css, []], c[1], columns] + rest}
         return None
 
     def mark(self, term, inlines):
