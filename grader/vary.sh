@@ -12,11 +12,12 @@ cd "$tree"
 if [ -e .git ]; then git -c safe.directory='*' ls-files -z; else find . -path ./build -prune -o -type f -print0; fi |
     tar --null -T - -cf - | tar -xf - --skip-old-files -C "$dir"
 sh grader/version.sh >"$dir/grader/version"
-# The objects, so that only the variant's are compiled. Results and caches stay behind.
+# The objects, so that only the variant's are compiled. Results, caches and the copies of the
+# original starter files stay behind.
 mkdir -p "$dir/build"
 for part in "$build"/*; do
     case ${part##*/} in
-        cache | progress | site | book | slides | tests) ;;
+        cache | progress | pristine | site | book | slides | tests | carry.*) ;;
         *) cp -a "$part" "$dir/build/" ;;
     esac
 done
