@@ -108,7 +108,7 @@ def page(rows):
         for name, part in halves.items():
             lines.append(summary([r for r in part if r["exercise"].startswith(chapter)], f"{chapter}, {name}", "modelled_us"))
     missing = [r for r in rows if not r["modelled_us"] > 0]
-    if missing: lines += ["", f"Without a modelled time: {', '.join(r['exercise'].split('/')[-1] + ' `' + r['mutant'] + '`' for r in missing)}."]
+    if missing: lines += ["", f"Without a modelled time, or not modelled anew: {', '.join(r['exercise'].split('/')[-1] + ' `' + r['mutant'] + '`' for r in missing)}."]
     for name, part in halves.items():
         lines += ["", f"## The worst twenty, {name}", ""] + worst(part, reasons() if name == "seen" else {})
     return "\n".join(lines) + "\n"
@@ -116,6 +116,8 @@ def page(rows):
 
 def main():
     rows = read()
+    for argument in sys.argv[1:]:
+        if argument not in ("--model", "--check"): sys.exit(f"holdout.py: unknown option {argument}")
     if "--model" in sys.argv:
         with concurrent.futures.ThreadPoolExecutor(2) as pool: rows = list(pool.map(model, rows))
         write(rows)
