@@ -22,6 +22,14 @@ static void insert_path(struct buf *text, const char *placeholder, const char *p
     buf_free(&escaped);
 }
 
+/* An editor runs the command in the workspace, wherever `grader begin` ran: an absolute path, or a
+ * name on PATH. */
+static void insert_grader(struct buf *text) {
+    char path[PATH_MAX] = "grader";
+    if (!paths_is_installed()) paths_component("grader", path);
+    insert_path(text, "@GRADER@", path);
+}
+
 static bool read_template(const char *name, struct buf *out, struct err *e) {
     char path[PATH_MAX], relative[80], toolkit[PATH_MAX];
     struct err ignored = {0};
@@ -30,7 +38,7 @@ static bool read_template(const char *name, struct buf *out, struct err *e) {
         return err_set(e, ERR_SYSTEM, "%s: path too long", name);
     if (!file_read(path, MAX_TEMPLATE_BYTES, out, e)) return false;
     if (!paths_cuda_toolkit(toolkit, &ignored)) strcpy(toolkit, "/usr/local/cuda");
-    insert_path(out, "@GRADER@", paths_command("grader"));
+    insert_grader(out);
     insert_path(out, "@TOOLKIT@", toolkit);
     insert_path(out, "@BOOK@", paths_book_dir());
     return true;

@@ -110,10 +110,11 @@ END_TEST
 /* An installation has bin/, and share/warpbook with the file that marks it; nothing else counts
  * as one. */
 static void install(void) {
-    ck_assert_int_eq(
-        run("mkdir -p p/bin p/share/warpbook && cp $G p/bin && "
-            "cp -r $T/chapters p/share/warpbook && echo warpbook 1 >p/share/warpbook/installed"),
-        0);
+    ck_assert_int_eq(run("mkdir -p p/bin p/share/warpbook/grader && cp $G p/bin && "
+                         "cp -r $T/chapters p/share/warpbook && cp -r $T/grader/editor "
+                         "p/share/warpbook/grader && "
+                         "echo warpbook 1 >p/share/warpbook/installed"),
+                     0);
 }
 
 START_TEST(an_installed_grader_works_only_in_user_folders) {

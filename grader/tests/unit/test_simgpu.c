@@ -338,16 +338,17 @@ START_TEST(native_code_gives_the_same_counters) {
                                "%s/two >/dev/null 2>%s/err",
                                build, native ? "--native" : "", work, native, work, work),
                          0);
-    ck_assert_int_eq(shell("cmp %s/native0 %s/native1 && ! grep -q 'no native code' %s/err", work,
-                           work, work),
-                     0);
+    ck_assert_int_eq(
+        shell("cmp %s/native0 %s/native1 && ! grep -q 'no native code' %s/err", work, work, work),
+        0);
 }
 END_TEST
 
 START_TEST(without_a_compiler_the_interpreter_runs) {
-    ck_assert_int_eq(shell("env PATH=/nonexistent %s/simgpu run --native %s/two 2>%s/err >/dev/null",
-                           build, work, work),
-                     0);
+    ck_assert_int_eq(
+        shell("env PATH=/nonexistent %s/simgpu run --native %s/two 2>%s/err >/dev/null", build,
+              work, work),
+        0);
     ck_assert_int_eq(shell("grep -q \"no native code: can't run gcc\" %s/err", work), 0);
 }
 END_TEST
