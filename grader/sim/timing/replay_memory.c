@@ -340,20 +340,16 @@ static double access_dsmem(struct sm_model *m, u64 h, double t, u8 *reason) {
     return at + dsmem_latency;
 }
 
-/* Models an access to local memory. L1 writes it back, as opposed to global memory: while the
- * resident blocks' local memory fits, loads don't leave L1, and of the stores only those to lines
- * that other data push out. That share is assumed to be the share of L1 that local memory takes.
- * (H100, the mutant accumulate/local-sums, an eighth of L1: 76 us; with all stores at L2's rate
- * 150.) */
+/* Models an access to local memory. Stores write through at the cost of partial sectors. Arrays
+ * that all lanes index alike are faster on an H100, by about two (docs/time-model.md, known
+ * errors). */
 static double access_local(struct sm_model *m, u64 h, double t, u8 *reason) {
     double sectors = trace_wavefronts(h),
            at = time_memory_l1(m, t, max2(1, sectors / 4), RESOURCE_L1);
     *reason = SIM_STALL_LONG_SCOREBOARD_L1;
     if (!m->local_exceeds_l1 && trace_verb(h) == MEM_LOAD) return at + m->lat_l1;
-    m->local_sectors_owed += sectors * m->local_l1_share;
-    if (m->local_sectors_owed < sectors - 1e-9) return at + m->lat_l1;
-    m->local_sectors_owed -= sectors;
-    /* The sectors leave L1. Lanes at different elements of an array write a word of each. */
+    /* Stores write through; loads miss L1, which is too small. Lanes at different elements of an
+     * array write a word of a sector each. */
     bool is_partial =
         trace_verb(h) == MEM_STORE && sectors * 8 > trace_lanes(h) * 1.5 && sectors > 4;
     double start = time_memory_l2(

@@ -49,7 +49,6 @@ static void init_caches(struct sm_model *m) {
            local_bytes = (double)in->local_bytes * in->threads_per_block * in->resident_blocks;
     time_cache_open(&m->l1_cache, max2(l1, 8192));
     m->local_exceeds_l1 = local_bytes > l1;
-    m->local_l1_share = m->local_exceeds_l1 || !(l1 > 0) ? 1 : local_bytes / l1;
     double resident = local_bytes * in->active_sms, l2_capacity = 0.8 * (double)m->d->l2_bytes;
     m->local_dram_fraction = resident > l2_capacity ? 1 - l2_capacity / resident : 0;
     double l2 = (double)m->d->l2_bytes / 32 * 0.8, all = in->traffic->wave_sectors;

@@ -101,8 +101,6 @@ struct sm_model {
     struct cache l1_cache, l2_cache;
     bool l2_limited;            /* a wave's footprint exceeds L2 */
     bool local_exceeds_l1;      /* the resident blocks' local memory exceeds L1 */
-    double local_l1_share;      /* the share of L1 that it takes, at most 1 */
-    double local_sectors_owed;  /* of local memory, still to leave L1 */
     double local_dram_fraction; /* share of local memory's sectors that L2 cannot hold */
     double next_dispatch;       /* when the next block can start */
     double barrier_free_at;     /* when the unit that counts barrier arrivals is free */

@@ -82,17 +82,6 @@ START_TEST(both_arms_of_an_else_are_predicated) {
 }
 END_TEST
 
-/* 1024 threads with 16 bytes each, 16 KiB on the SM, store 8 words an iteration: nearly all stay in
- * L1, at a wavefront each. At L2's rate, four sectors would take six cycles. */
-START_TEST(local_memory_that_fits_stays_in_l1) {
-    struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 100};
-    s.prologue = ".local .align 16 .b8 own[16];\n";
-    for (unsigned i = 0; i < 8; i++) spec_add(&s, "st.local.u32 [own+%u], %%r4;\n", 4 * (i % 4));
-    ck_about(spec_cycles(&s), 32 * 100 * 8, 0.15);
-    buf_free(&s.body);
-}
-END_TEST
-
 /* ptxas folds the saturation of a product into FFMA.SAT, as in each expf: a pair is one instruction
  * of the FMA pipe, not one of XU besides, which takes 16 lanes a clock. */
 START_TEST(saturation_is_folded_into_the_product) {
@@ -149,7 +138,6 @@ UNIT_SUITE(timing_predicates) {
     tcase_add_test(c, loads_behind_short_branches_are_in_flight_together);
     tcase_add_test(c, short_branches_are_predicated_for_all_warps);
     tcase_add_test(c, both_arms_of_an_else_are_predicated);
-    tcase_add_test(c, local_memory_that_fits_stays_in_l1);
     tcase_add_test(c, saturation_is_folded_into_the_product);
     tcase_add_test(c, fully_predicated_off_accesses_cost_a_wavefront);
     tcase_add_test(c, wide_broadcast_loads_cost_register_writes);
