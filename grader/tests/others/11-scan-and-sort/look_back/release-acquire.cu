@@ -1,5 +1,4 @@
-// expect: PART
-// Correct but slower: sum and flag are two words, ordered by release and acquire, so each status takes two loads.
+// Sum and flag are two words, ordered by release and acquire, so each status takes two loads.
 #include <cuda/atomic>
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, QUADS = 4, TILE = THREADS * QUADS * 4; // a lane holds four groups of four elements
