@@ -5,18 +5,23 @@
 #include "grader/grade/score.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MAX_LESSON = 1 << 20 };
 
+static double points_at_speed(const struct result *r, double vs_solution) {
+    double gain = r->speed.solution_speedup;
+    return score_speed(r->available.speed, score_counted_speed(vs_solution, gain), gain);
+}
+
 /* Returns the points that a step loses by being modelled slower by the resolution, of 100. */
 static double resolution_points(const struct result *r) {
     double full = r->available.correctness + r->available.technique + r->available.speed,
-           range = log(r->speed.solution_speedup * SCORE_FULL_SPEED);
-    if (!r->speed_counted || range <= 0 || full <= 0) return 0;
-    return r->available.speed / full * r->max_score * log(LADDER_TIME_RESOLUTION) / range;
+           at = r->speed.vs_solution;
+    if (!r->speed_counted || full <= 0) return 0;
+    return (points_at_speed(r, at * LADDER_TIME_RESOLUTION) - points_at_speed(r, at)) / full *
+           r->max_score;
 }
 
 bool ladder_keeps_points(const struct result *step, const struct result *before,
@@ -61,8 +66,9 @@ static const char *speed_loss_reason(const struct result *r) {
 bool ladder_names_idea(const struct result *step, struct buf *problems) {
     char chapter[64], heading[160];
     const char *reason = speed_loss_reason(step);
-    if (!reason || (!step->goals_waived && step->checks.goals_reached < step->checks.goals))
-        return true;
+    bool misses_goal = !step->goals_waived && step->checks.goals_reached < step->checks.goals,
+         fails_guard = step->checks.guards_passed < step->checks.guards;
+    if (!reason || misses_goal || fails_guard) return true;
     const char *idea = strstr(reason, SCORE_IDEA_PREFIX),
                *at = idea ? strstr(idea, "(chapter ") : 0;
     if (!at || sscanf(at, "(chapter %63[^,], \"%159[^\"]\")", chapter, heading) != 2)

@@ -16,6 +16,6 @@
  * LADDER_TIME_RESOLUTION is worth. Otherwise appends a line to `problems`. */
 bool ladder_keeps_points(const struct result *step, const struct result *before,
                          struct buf *problems);
-/* Returns true if the result loses no speed points, misses a goal, or names an idea and an existing
- * heading of a lesson. Otherwise appends a line to `problems`. */
+/* Returns true if the result loses no speed points, misses a goal, fails a guard, or names an idea
+ * and an existing heading of a lesson. Otherwise appends a line to `problems`. */
 bool ladder_names_idea(const struct result *step, struct buf *problems);

@@ -16,7 +16,7 @@ const struct case_plan grade_plan_technique = {
 const struct case_plan grade_plan_counted = {.rounds = 1,
                                              .sanitize = true,
                                              .timing = true,
-                                             .max_instructions = 50000000,
+                                             .max_instructions = 100000000,
                                              .timeout_seconds = 60};
 /* The budget must allow 1024 warps that each execute 100 000 instructions of a matrix product. */
 const struct case_plan grade_plan_timed = {.rounds = 1,

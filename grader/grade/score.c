@@ -40,12 +40,15 @@ double score_speed(double full, double vs_solution, double solution_speedup) {
     return full * fmax(0, fmin(1, progress));
 }
 
-/* ---- the error of modelled ratios ---- */
+/* ---- the error of modelled ratios ----
+ * Times that differ by less than SCORE_EQUAL_LOG_RATIO count as they are: a version's own time from
+ * a sample and from the full grid differ by as much, and a baseline must earn nothing by that. */
 
 static const struct ratio_error {
     double log_ratio, log_error;
 } ratio_errors[] = {
-    {0, 0}, /* a version has its own time */
+    {0, 0},
+    {SCORE_EQUAL_LOG_RATIO, 0},
 #define X(log_ratio, log_error, pairs) {log_ratio, log_error},
 #include "grader/grade/ratio_error.def"
 #undef X

@@ -34,6 +34,9 @@ double score_technique(double full, const struct check_counts *n);
  * baseline. */
 double score_speed(double full, double vs_solution, double solution_speedup);
 
+/* Logarithm of the ratio of two modelled times up to which they count as they are: 1.02x. */
+#define SCORE_EQUAL_LOG_RATIO 0.02
+
 /* Returns the speed relative to the model solution's that a modelled time counts as: the highest
  * within the error of modelled ratios (ratio_error.def), so that a version loses no points by it.
  * The ratios to the model solution and to the baseline both bound it. A version that the model
