@@ -8,10 +8,12 @@
 #include "grader/grade/grade.h"
 
 /* Reads the plan's entries into the store, one student at a time. Then sets the state of each
- * student and exercise: taken, unclear, missing (students of the roster only) or absent. Students
- * of the store who are not in the plan stay unchanged. */
+ * student and exercise: taken, unclear, missing (students of the roster only) or absent. A student
+ * without an entry in the plan keeps what an earlier intake stored; `*kept_count` becomes the
+ * number of these students. If `is_complete`, the plan has all entries, and the roster's others are
+ * missing. */
 bool class_intake(struct store *s, const struct plan *p, const struct exercise *const *list,
-                  struct err *e);
+                  bool is_complete, long long *kept_count, struct err *e);
 
 /* Grading a class goes ahead without asking if at most this many are unclear. */
 enum { CLASS_FEW_UNCLEAR = 5 };

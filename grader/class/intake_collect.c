@@ -17,6 +17,7 @@ struct intake_ctx {
     const struct plan *p;
     const struct exercise *const *list;
     struct exercise_match *matches;
+    unsigned found_count; /* students of whom this run's paths have an entry, or may have one */
 };
 
 static bool accept_source(void *user, const char *path) {
@@ -126,19 +127,15 @@ static bool upsert_student(struct intake_ctx *c, const struct plan_student *st, 
             st->time);
     if (st->time) assignment_format_time(seconds, time);
     return store_exec(
-               c->s, e,
-               "INSERT INTO student (id, name, rostered, entries, doubt, submitted_at) VALUES "
-               "(?, ?, ?, ?, ?, ?) "
-               "ON CONFLICT (id) DO"
-               " UPDATE SET submitted_at = CASE WHEN excluded.submitted_at = '' THEN "
-               "submitted_at ELSE "
-               "excluded.submitted_at END, name = CASE WHEN excluded.name = '' THEN name ELSE "
-               "excluded.name END,"
-               " rostered = max(rostered, excluded.rostered), entries = excluded.entries, "
-               "doubt = excluded.doubt",
-               "ttlltt", st->id, st->name, (long long)st->is_rostered, (long long)entries,
-               review_reason, time) &&
-           store_exec(c->s, e, "DELETE FROM intake WHERE student = ?", "t", st->id);
+        c->s, e,
+        "INSERT INTO student (id, name, rostered, entries, doubt, submitted_at) VALUES "
+        "(?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET submitted_at = CASE WHEN "
+        "excluded.submitted_at = '' THEN submitted_at ELSE excluded.submitted_at END, "
+        "name = CASE WHEN excluded.name = '' THEN name ELSE excluded.name END,"
+        " rostered = max(rostered, excluded.rostered), entries = excluded.entries, "
+        "doubt = excluded.doubt",
+        "ttlltt", st->id, st->name, (long long)st->is_rostered, (long long)entries, review_reason,
+        time);
 }
 
 /* Adds a row for the book's exercises that were handed in, but aren't among those to grade. */
@@ -192,6 +189,7 @@ static bool save_student_intake(struct intake_ctx *c, const struct plan_student 
                                 struct err *e) {
     match_files_to_exercises(in, c->list, c->matches);
     bool ok = upsert_student(c, st, entries, first_review_reason(in), e) &&
+              store_exec(c->s, e, "DELETE FROM intake WHERE student = ?", "t", st->id) &&
               mark_withdrawn_submissions(c, st->id, e);
     for (unsigned k = 0; c->list[k] && ok; k++) {
         if (c->matches[k].file_index >= 0)
@@ -249,6 +247,34 @@ static bool collect_student(struct intake_ctx *c, unsigned student, const struct
     return ok;
 }
 
+/* Updates what the roster says of a student whose submission an earlier run stored, and keeps the
+ * submission. `*kept` becomes false if the store has none. */
+static bool keep_student(struct intake_ctx *c, const struct plan_student *st, bool *kept,
+                         struct err *e) {
+    sqlite3_stmt *q = store_query(
+        c->s, e, "SELECT entries, doubt FROM student WHERE id = ? AND (entries > 0 OR doubt <> '')",
+        "t", st->id);
+    struct buf doubt = {0};
+    unsigned entries = 0;
+    *kept = store_step(c->s, &q, e);
+    if (*kept) entries = (unsigned)sqlite3_column_int(q, 0);
+    if (*kept) buf_puts(&doubt, store_column_text(q, 1));
+    store_finalize(&q);
+    bool ok = !e->text[0] && (!*kept || upsert_student(c, st, entries, buf_str(&doubt), e));
+    buf_free(&doubt);
+    return ok;
+}
+
+/* Takes in a student, or keeps what the store has if no entry of this run can be the student's. */
+static bool collect_or_keep(struct intake_ctx *c, unsigned student, const struct plan_pair *pairs,
+                            unsigned n, bool is_complete, struct err *e) {
+    const struct plan_student *st = &c->p->students[student];
+    bool is_found = n || st->review_reason, kept = false;
+    c->found_count += is_found;
+    if (!is_found && !is_complete && !keep_student(c, st, &kept, e)) return false;
+    return kept || collect_student(c, student, pairs, n, e);
+}
+
 /* ---- the rest of the rows ---- */
 
 static bool save_unattributed_entries(struct intake_ctx *c, struct err *e) {
@@ -290,19 +316,22 @@ static bool add_missing_submissions(struct intake_ctx *c, struct err *e) {
 }
 
 bool class_intake(struct store *s, const struct plan *p, const struct exercise *const *list,
-                  struct err *e) {
+                  bool is_complete, long long *kept_count, struct err *e) {
     unsigned n = 0;
     while (list[n]) n++;
-    struct intake_ctx c = {s, p, list, xcalloc(n + 1, sizeof *c.matches)};
+    struct intake_ctx c = {s, p, list, xcalloc(n + 1, sizeof *c.matches), 0};
     bool ok = true;
     for (unsigned student = 0, at = 0, end; student < p->nstudents && ok; student++, at = end) {
         for (end = at; end < p->npairs && p->pairs[end].student == student; end++) {}
-        ok = collect_student(&c, student, p->pairs + at, end - at, e);
+        ok = collect_or_keep(&c, student, p->pairs + at, end - at, is_complete, e);
     }
     ok = ok && store_begin(s, e) &&
          store_commit(s, save_unattributed_entries(&c, e) && add_missing_submissions(&c, e), e);
     free(c.matches);
-    return ok;
+    *kept_count =
+        store_query_int(s, e, "SELECT count(*) FROM student WHERE entries > 0 OR doubt <> ''") -
+        c.found_count;
+    return ok && !e->text[0];
 }
 
 long long class_count_unclear(struct store *s, struct err *e) {

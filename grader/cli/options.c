@@ -104,6 +104,8 @@ static const char usage_text[] =
     "  --layout LAYOUT        folders, canvas, moodle, blackboard, brightspace, sakai, gradescope\n"
     "                         or github; default: each entry's own\n"
     "  --accept-unclear       batch: grade the others although many submissions are unclear\n"
+    "  --complete             intake, batch: the paths hold all submissions, so a student without\n"
+    "                         one is missing, whatever the store has\n"
     "  --shard K/N            batch: grade only the K-th of N parts\n"
     "  --score N, --excused yes, --deadline TIME, --comment TEXT [--line N]\n"
     "                         decide: what to decide; - withdraws it\n"
@@ -146,6 +148,7 @@ enum {
     OPT_LAYOUT,
     OPT_DRY_RUN,
     OPT_ACCEPT_UNCLEAR,
+    OPT_COMPLETE,
     OPT_WORKSHEET,
     OPT_SCORE, /* these four in the order of enum decision_kind */
     OPT_EXCUSED,
@@ -201,6 +204,7 @@ static const struct option long_options[] = {
     {"worksheet", required_argument, NULL, OPT_WORKSHEET},
     {"column", required_argument, NULL, OPT_COLUMN},
     {"accept-unclear", no_argument, NULL, OPT_ACCEPT_UNCLEAR},
+    {"complete", no_argument, NULL, OPT_COMPLETE},
     {"shard", required_argument, NULL, OPT_SHARD},
     {"assignment", required_argument, NULL, OPT_ASSIGNMENT},
     {"diff", no_argument, NULL, OPT_DIFF},
@@ -333,6 +337,7 @@ static bool apply_option(struct options *o, int option, struct err *e) {
     case OPT_WORKSHEET: o->worksheet = optarg; return true;
     case OPT_COLUMN: o->column = optarg; return true;
     case OPT_ACCEPT_UNCLEAR: return o->accept_unclear = true;
+    case OPT_COMPLETE: return o->complete = true;
     case OPT_DIFF: return o->diff = true;
     case OPT_NO_CACHE: return o->no_cache = true;
     case OPT_LISTEN: o->listen = optarg; return true;

@@ -53,7 +53,7 @@ struct options {
     enum plan_layout layout;
     unsigned shard_number, shard_count; /* number: 1 to shard_count; count 0 = no shards */
     char seed[65];
-    bool has_seed, dry_run, accept_unclear, diff, version, open;
+    bool has_seed, dry_run, accept_unclear, complete, diff, version, open;
     enum report_format format;
     bool no_jail, ignore_modelled_speed, machine_code, working_tree, quick, all, verbose, help,
         no_cache;

@@ -197,7 +197,7 @@ START_TEST(repeated_intake_removes_nothing) {
                      "a.db"),
         0);
     ck_assert_int_eq(run_in_class("rm -r c/odd c/bob && grader batch c --roster r.csv --store %s "
-                                  "--format csv --output g.csv",
+                                  "--complete --format csv --output g.csv",
                                   "a.db"),
                      1);
     ck_assert_int_eq(

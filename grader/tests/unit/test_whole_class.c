@@ -229,6 +229,40 @@ START_TEST(an_id_within_a_name_is_unclear) {
 }
 END_TEST
 
+/* Three students have results. The next run names only the folder of late submissions; later ones
+ * name all folders. dan handed in nothing, eve something that can't be read. */
+START_TEST(a_folder_of_late_submissions_makes_nobody_missing) {
+    struct buf rows = {0};
+    make_folder();
+    for (const char *const *name = (const char *const[]){"ann", "bob", "cat", NULL}; *name;
+         name++) {
+        char path[64];
+        snprintf(path, sizeof path, "first/%s/transpose.cu", *name);
+        submissions_write(path, "// x\n");
+    }
+    submissions_write("first/eve.zip", "PK broken");
+    submissions_write("late/cat/transpose.cu", "// y\n");
+    submissions_write_roster("r.csv", "id\nann\nbob\ncat\ndan\neve\n");
+    submissions_intake("c/first --roster r.csv --store c.db", 1, &rows);
+    ck_assert_int_eq(
+        shell(
+            "cd %s && PATH=%s:$PATH && ! grep -q 'kept what' said && grader batch c/late --roster "
+            "r.csv --store c.db >out 2>said; [ $? = 1 ] && grep -q 'kept what the store has of 3 "
+            "students without .*--complete' said && grader export c.db --format csv >csv && [ "
+            "$(grep -c ',CE,0.0,' csv) = 3 ] && grader feedback c.db p >log && grep -q CE p/ann.md "
+            "&& ! grep -q 'nothing handed in' p/ann.md && grader stats c.db | grep -q 'CE *3'",
+            submissions_folder, build_folder()),
+        0);
+    ck_assert(query_is("SELECT student, state, digest IS (SELECT digest FROM submission WHERE "
+                       "student = 'ann') FROM submission ORDER BY 1",
+                       "ann|taken|1\nbob|taken|1\ncat|taken|0\ndan|missing|0\neve|unclear|0"));
+    submissions_intake("c/late --roster r.csv --store c.db --complete", 0, &rows);
+    ck_assert(query_is("SELECT student, state FROM submission ORDER BY 1",
+                       "ann|missing\nbob|missing\ncat|taken\ndan|missing\neve|missing"));
+    buf_free(&rows);
+}
+END_TEST
+
 UNIT_SUITE(whole_class) {
     Suite *s = suite_create("whole_class");
     TCase *t = tcase_create("whole_class");
@@ -241,6 +275,7 @@ UNIT_SUITE(whole_class) {
     tcase_add_test(t, a_damaged_archive_is_never_missing);
     tcase_add_test(t, an_exercise_of_another_assignment_is_named);
     tcase_add_test(t, an_id_within_a_name_is_unclear);
+    tcase_add_test(t, a_folder_of_late_submissions_makes_nobody_missing);
     tcase_set_timeout(t, 120);
     suite_add_tcase(s, t);
     return s;
