@@ -93,6 +93,22 @@ static void put_former(struct store *s, const struct decision *d, struct buf *ou
     store_finalize(&q);
 }
 
+/* Returns false if the author has not seen the latest decision that this one would replace. Runs in
+ * the transaction that adds it, so nobody decides in between. */
+static bool check_seen(struct store *s, const struct decision *d, struct err *e) {
+    if (!d->last_seen) return true;
+    sqlite3_stmt *q = store_query(
+        s, e,
+        "SELECT author, value FROM decision WHERE student = ? AND exercise = ? AND kind = ? AND "
+        "line = ? AND n > ? ORDER BY n DESC",
+        "tttll", d->student, d->exercise, kind_names[d->kind], (long long)d->line, *d->last_seen);
+    if (store_step(s, &q, e))
+        err_set(e, ERR_INPUT, "%.100s decided this meanwhile (%s: %.200s); look, and decide again",
+                store_column_text(q, 0), kind_names[d->kind], store_column_text(q, 1));
+    store_finalize(&q);
+    return !e->text[0];
+}
+
 static bool insert_decision(struct store *s, const struct decision *d, const char *value,
                             struct err *e) {
     char date[32];
@@ -116,7 +132,7 @@ bool decision_add(struct store *s, const struct decision *d, struct err *e) {
         return err_set(e, ERR_INPUT, "give the reason with --reason; the student's page shows it");
     if (!*d->author) return err_set(e, ERR_INPUT, "say who decides with --author");
     if (!check_subject(s, d, e) || !parse_value(d, value, e) || !store_begin(s, e)) return false;
-    return store_commit(s, insert_decision(s, d, value, e), e);
+    return store_commit(s, check_seen(s, d, e) && insert_decision(s, d, value, e), e);
 }
 
 /* ---- the history ---- */

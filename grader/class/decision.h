@@ -24,9 +24,10 @@ struct decision {
     unsigned line;     /* of a comment; 0 = the whole file */
     const char *value; /* "-" withdraws an earlier decision */
     const char *reason, *author;
+    const long long *last_seen; /* the latest row of `decision` that the author saw; NULL = any */
 };
-/* Checks a decision and adds it. Returns false if the student, the exercise or the value is none.
- */
+/* Checks a decision and adds it. Returns false if the student, the exercise or the value is none,
+ * or if somebody decided the same after `last_seen`. */
 bool decision_add(struct store *s, const struct decision *d, struct err *e);
 /* Write the history, the latest last. */
 bool decision_export_text(struct store *s, FILE *f, struct err *e);

@@ -4,6 +4,7 @@
 #include "common/paths.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/workbench.h"
+#include "grader/cli/workbench_class.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +38,25 @@ static bool parse_listen(const char *text, char address[64], unsigned *port, str
 
 static bool is_loopback(const char *address) {
     return !strncmp(address, "127.", 4) || !strcmp(address, "::1");
+}
+
+static int serve_class(const struct options *o, const char *address, unsigned port) {
+    struct err e = {0};
+    struct workbench_class c;
+    if (!workbench_class_open(&c, o, &e)) return cli_report_error(&e);
+    c.server = serve_start(&(struct serve_options){.address = address,
+                                                   .port = port,
+                                                   .origin = o->origin,
+                                                   .tokens = c.tokens,
+                                                   .ntokens = c.ntokens,
+                                                   .handle = workbench_class_handle,
+                                                   .user = &c},
+                           &e);
+    if (c.server) workbench_class_print_address(&c);
+    while (c.server && !interrupted) serve_wait(c.server, -1, 300);
+    if (c.server) serve_stop(c.server);
+    workbench_class_close(&c);
+    return e.text[0] ? cli_report_error(&e) : EXIT_PASSED;
 }
 
 static void print_address(const struct workbench *w, const char *address) {
@@ -96,13 +116,20 @@ int cmd_serve(const struct options *o) {
     struct workbench w = {.o = o, .exercises = xcalloc(book_count(), sizeof *w.exercises)};
     if (o->noperands || o->file || o->output)
         err_set(&e, ERR_INPUT, "serve takes no exercise, --file or --output");
-    bool ok = e.kind == ERR_NONE &&
-              parse_listen(o->listen ? o->listen : "127.0.0.1", address, &port, &e) &&
-              workbench_start_grading(&w, &e);
+    bool ok =
+        e.kind == ERR_NONE && parse_listen(o->listen ? o->listen : "127.0.0.1", address, &port, &e);
     signal(SIGINT, on_interrupt), signal(SIGTERM, on_interrupt);
+    if (ok && o->class_store) return free(w.exercises), serve_class(o, address, port);
+    if (ok && (o->tokens || o->anonymous || o->author))
+        err_set(&e, ERR_INPUT, "--tokens, --anonymous and --author apply to serve --class F.db");
+    ok = e.kind == ERR_NONE && workbench_start_grading(&w, &e);
     if (ok)
-        w.server = serve_start(
-            &(struct serve_options){address, port, o->origin, workbench_handle, &w}, &e);
+        w.server = serve_start(&(struct serve_options){.address = address,
+                                                       .port = port,
+                                                       .origin = o->origin,
+                                                       .handle = workbench_handle,
+                                                       .user = &w},
+                               &e);
     if (!w.server) return cli_report_error(&e);
     workbench_check_files(&w); /* learns the present contents */
     print_address(&w, address);

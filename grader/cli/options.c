@@ -93,6 +93,10 @@ static const char usage_text[] =
     "  --open                 open the browser, too\n"
     "  --listen ADDRESS:PORT  instead of 127.0.0.1 and a free port\n"
     "  --origin URL           the address under which a proxy shows the server\n"
+    "  --class F.db           show a class's store for teaching assistants, not the workbook\n"
+    "  --author NAME          with --class: who decides at the printed address\n"
+    "  --tokens F             with --class: lines TOKEN ROLE NAME; the role is read or decide\n"
+    "  --anonymous            with --class: pseudonyms instead of ids and names\n"
     "\n"
     "Options for a class\n"
     "  --assignment F.toml    exercises, weights, deadline, hidden cases, seed and device\n"
@@ -168,6 +172,9 @@ enum {
     OPT_LISTEN,
     OPT_ORIGIN,
     OPT_OPEN,
+    OPT_CLASS,
+    OPT_TOKENS,
+    OPT_ANONYMOUS,
     OPT_VERSION
 };
 
@@ -215,6 +222,9 @@ static const struct option long_options[] = {
     {"listen", required_argument, NULL, OPT_LISTEN},
     {"origin", required_argument, NULL, OPT_ORIGIN},
     {"open", no_argument, NULL, OPT_OPEN},
+    {"class", required_argument, NULL, OPT_CLASS},
+    {"tokens", required_argument, NULL, OPT_TOKENS},
+    {"anonymous", no_argument, NULL, OPT_ANONYMOUS},
     {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -343,6 +353,9 @@ static bool apply_option(struct options *o, int option, struct err *e) {
     case OPT_LISTEN: o->listen = optarg; return true;
     case OPT_ORIGIN: o->origin = optarg; return true;
     case OPT_OPEN: return o->open = true;
+    case OPT_CLASS: o->class_store = optarg; return true;
+    case OPT_TOKENS: o->tokens = optarg; return true;
+    case OPT_ANONYMOUS: return o->anonymous = true;
     case OPT_VERSION: return o->version = true;
     case 'h': return o->help = true;
     default: return err_set(e, ERR_INTERNAL, "option %d", option);

@@ -47,13 +47,14 @@ struct options {
     const char *path;                    /* for list: a path through the book */
     const char *answers, *export_format; /* for a quiz */
     const char *listen, *origin;         /* for serve */
+    const char *class_store, *tokens;    /* for serve: a class's page */
     /* The assignment of --assignment or of the store, once a command has read it; NULL = none. */
     const struct assignment *loaded_assignment;
     bool has_device;
     enum plan_layout layout;
     unsigned shard_number, shard_count; /* number: 1 to shard_count; count 0 = no shards */
     char seed[65];
-    bool has_seed, dry_run, accept_unclear, complete, diff, version, open;
+    bool has_seed, dry_run, accept_unclear, complete, anonymous, diff, version, open;
     enum report_format format;
     bool no_jail, ignore_modelled_speed, machine_code, working_tree, quick, all, verbose, help,
         no_cache;

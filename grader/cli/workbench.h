@@ -73,6 +73,9 @@ void workbench_run_job(const struct workbench_output *out);
 /* Answers a request: `user` is the workbench. */
 void workbench_handle(void *user, const struct serve_request *request, struct serve_reply *reply);
 
+/* Sends the style sheet, a file of the pages, of CodeMirror, or a picture of a lesson. */
+void workbench_send_file(const char *path, struct serve_reply *reply);
+
 /* ---- workbench_json.c: what the page shows; the caller owns the objects ---- */
 struct json_t *workbench_contents_json(void);
 struct json_t *workbench_exercise_json(const struct workbench *w, unsigned index, struct err *e);

@@ -290,8 +290,12 @@ static const char *type_of(const char *path) {
                                            : NULL;
 }
 
-/* Sends a file of the page, of CodeMirror, or a picture of a lesson. */
-static void send_static(const char *path, struct serve_reply *reply) {
+void workbench_send_file(const char *path, struct serve_reply *reply) {
+    if (!strcmp(path, "style.css")) {
+        reply->type = "text/css; charset=utf-8";
+        buf_puts(&reply->body, page_style_sheet());
+        return;
+    }
     char app[PATH_MAX];
     struct err e = {0};
     bool is_picture = text_starts_with(path, "chapters/") && text_ends_with(path, ".svg"),
@@ -326,8 +330,5 @@ void workbench_handle(void *user, const struct serve_request *request, struct se
     if (!is_get) refuse(reply, 405, "this address takes no such request");
     else if (!strcmp(request->path, "api/contents"))
         send_json(reply, workbench_contents_json(), &e);
-    else if (!strcmp(request->path, "style.css")) {
-        reply->type = "text/css; charset=utf-8";
-        buf_puts(&reply->body, page_style_sheet());
-    } else send_static(*request->path ? request->path : "index.html", reply);
+    else workbench_send_file(*request->path ? request->path : "index.html", reply);
 }

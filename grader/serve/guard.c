@@ -18,24 +18,38 @@ void serve_guard_init(struct serve_guard *g, unsigned port, const char *origin) 
     snprintf(g->cookie_name, sizeof g->cookie_name, "warpbook_%u", port);
 }
 
-static bool is_token(const struct serve_guard *g, const char *text, size_t size) {
-    unsigned char difference = size != SERVE_TOKEN_SIZE - 1;
-    for (size_t i = 0; i < size && i < SERVE_TOKEN_SIZE - 1; i++)
-        difference |= (unsigned char)(text[i] ^ g->token[i]);
+static bool is_equal(const char expected[SERVE_TOKEN_SIZE], const char *text) {
+    unsigned char difference = 0;
+    for (size_t i = 0; i < SERVE_TOKEN_SIZE - 1; i++)
+        difference |= (unsigned char)(text[i] ^ expected[i]);
     return !difference;
 }
 
-bool serve_guard_accepts_token(const struct serve_guard *g, const char *token) {
-    return token && is_token(g, token, strlen(token));
+static bool find_token(const struct serve_guard *g, const char *text, size_t size,
+                       unsigned *account) {
+    bool is_found = false;
+    if (size != SERVE_TOKEN_SIZE - 1) return false;
+    for (unsigned i = 0; i <= g->ntokens; i++)
+        if (is_equal(i ? g->tokens[i - 1] : g->token, text)) {
+            is_found = true;
+            if (account) *account = i;
+        }
+    return is_found;
 }
 
-bool serve_guard_accepts_cookie(const struct serve_guard *g, const char *header) {
+bool serve_guard_accepts_token(const struct serve_guard *g, const char *token, unsigned *account) {
+    return token && find_token(g, token, strlen(token), account);
+}
+
+bool serve_guard_accepts_cookie(const struct serve_guard *g, const char *header,
+                                unsigned *account) {
     size_t name_size = strlen(g->cookie_name);
     while (header && *header) {
         size_t size = strcspn(header, ";");
         bool is_ours = size > name_size && !strncmp(header, g->cookie_name, name_size) &&
                        header[name_size] == '=';
-        if (is_ours && is_token(g, header + name_size + 1, size - name_size - 1)) return true;
+        if (is_ours && find_token(g, header + name_size + 1, size - name_size - 1, account))
+            return true;
         header += size;
         header += strspn(header, "; ");
     }

@@ -91,14 +91,15 @@ static enum MHD_Result send_text(struct MHD_Connection *c, unsigned status, cons
  * a foreign page or a local file led here, browsers withhold a strict cookie from the whole chain.
  * The cookie names no path, so it belongs to the folder of the address, also below a proxy's
  * prefix. */
-static enum MHD_Result send_cookie(const struct serve *s, struct MHD_Connection *c) {
+static enum MHD_Result send_cookie(const struct serve *s, struct MHD_Connection *c,
+                                   const char *token) {
     static const char page[] = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=./\">"
                                "<a href=\"./\">Open the workbook</a>\n";
     char cookie[160];
     struct MHD_Response *r = MHD_create_response_from_buffer(
         sizeof page - 1, (void *)(uintptr_t)page, MHD_RESPMEM_PERSISTENT);
     snprintf(cookie, sizeof cookie, "%s=%s; HttpOnly; SameSite=Strict", s->guard.cookie_name,
-             s->guard.token);
+             token);
     add_headers(r, "text/html; charset=utf-8", NULL);
     MHD_add_response_header(r, "Set-Cookie", cookie);
     enum MHD_Result result = MHD_queue_response(c, MHD_HTTP_OK, r);
@@ -136,23 +137,25 @@ static const char *header(struct MHD_Connection *c, const char *name) {
 }
 
 /* Returns why a request is refused; NULL = it comes from the user's page. */
-static const char *refusal(const struct serve *s, struct MHD_Connection *c) {
+static const char *refusal(const struct serve *s, struct MHD_Connection *c, unsigned *account) {
     const char *host = header(c, "Host"), *origin = header(c, "Origin");
     if (!serve_guard_accepts_host(&s->guard, host))
         return "the Host header names another server; open the address that grader serve printed, "
                "or name the proxy's address with --origin\n";
     if (!serve_guard_accepts_origin(&s->guard, origin, host))
         return "the request comes from a page of another site\n";
-    if (serve_guard_accepts_cookie(&s->guard, header(c, "Cookie"))) return NULL;
+    if (serve_guard_accepts_cookie(&s->guard, header(c, "Cookie"), account)) return NULL;
     return "the token is missing; open the address that grader serve printed\n";
 }
 
-static bool is_sign_in(const struct serve *s, struct MHD_Connection *c, const char *method,
-                       const char *url) {
-    return !strcmp(method, "GET") && !strcmp(url, "/") &&
-           serve_guard_accepts_host(&s->guard, header(c, "Host")) &&
-           serve_guard_accepts_token(
-               &s->guard, MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token"));
+/* Returns the token with which a request signs in; NULL = it doesn't. */
+static const char *sign_in_token(const struct serve *s, struct MHD_Connection *c,
+                                 const char *method, const char *url) {
+    const char *token = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token");
+    bool is_sign_in = !strcmp(method, "GET") && !strcmp(url, "/") &&
+                      serve_guard_accepts_host(&s->guard, header(c, "Host")) &&
+                      serve_guard_accepts_token(&s->guard, token, NULL);
+    return is_sign_in ? token : NULL;
 }
 
 struct request_ctx {
@@ -174,12 +177,14 @@ static bool announces_large_body(struct MHD_Connection *c) {
 /* Called when the headers of a request have arrived: refuses it before its body is read. */
 static enum MHD_Result begin_request(struct serve *s, struct MHD_Connection *c, const char *url,
                                      const char *method, void **context) {
-    if (is_sign_in(s, c, method, url)) return send_cookie(s, c);
-    const char *reason = refusal(s, c);
+    unsigned account = 0;
+    const char *token = sign_in_token(s, c, method, url);
+    if (token) return send_cookie(s, c, token);
+    const char *reason = refusal(s, c, &account);
     if (reason) return send_text(c, MHD_HTTP_FORBIDDEN, reason);
     if (announces_large_body(c)) return send_text(c, STATUS_TOO_LARGE, "more than 1 MiB\n");
     struct request_ctx *x = xcalloc(1, sizeof *x);
-    x->request = (struct serve_request){.connection = c};
+    x->request = (struct serve_request){.connection = c, .account = account};
     *context = x;
     return MHD_YES;
 }
@@ -272,6 +277,7 @@ struct serve *serve_start(const struct serve_options *o, struct err *e) {
     struct serve *s = xcalloc(1, sizeof *s);
     s->o = *o, s->events = serve_events_new();
     serve_guard_init(&s->guard, port_of(fd), o->origin);
+    s->guard.tokens = o->tokens, s->guard.ntokens = o->ntokens;
     s->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, s,
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, SERVE_MAX_CONNECTIONS,

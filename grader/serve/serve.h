@@ -25,6 +25,7 @@ struct MHD_Connection;
 struct serve_request {
     const char *method, *path; /* path: what follows the address, "api/contents"; no query */
     struct buf body;
+    unsigned account;                  /* 0 = the printed token's, i = that of tokens[i - 1] */
     struct MHD_Connection *connection; /* for serve_query() and serve_header() */
 };
 struct serve_reply {
@@ -38,6 +39,8 @@ struct serve_options {
     unsigned port;       /* 0 = the system chooses one */
     /* "https://hub.example/user/x" if a proxy shows the server under that address; else NULL. */
     const char *origin;
+    const char (*tokens)[SERVE_TOKEN_SIZE]; /* further ones, 32 hex digits each; the caller's */
+    unsigned ntokens;
     void (*handle)(void *user, const struct serve_request *request, struct serve_reply *reply);
     void *user;
 };
@@ -61,12 +64,16 @@ struct serve_guard {
     char token[SERVE_TOKEN_SIZE], cookie_name[32]; /* one cookie name for each port */
     unsigned port;
     const char *origin; /* as in serve_options */
+    const char (*tokens)[SERVE_TOKEN_SIZE];
+    unsigned ntokens;
 };
 /* Draws a token from the system. */
 void serve_guard_init(struct serve_guard *g, unsigned port, const char *origin);
-/* Returns true if `token` is the right one, in a time that doesn't depend on it. */
-bool serve_guard_accepts_token(const struct serve_guard *g, const char *token);
-bool serve_guard_accepts_cookie(const struct serve_guard *g, const char *cookie_header);
+/* Return true if `token` is one of the guard's, in a time that doesn't depend on it. `*account`, if
+ * not NULL, becomes the token's, as in serve_request. */
+bool serve_guard_accepts_token(const struct serve_guard *g, const char *token, unsigned *account);
+bool serve_guard_accepts_cookie(const struct serve_guard *g, const char *cookie_header,
+                                unsigned *account);
 bool serve_guard_accepts_host(const struct serve_guard *g, const char *host_header);
 /* `origin_header` is NULL for requests that browsers send without one. */
 bool serve_guard_accepts_origin(const struct serve_guard *g, const char *origin_header,

@@ -33,6 +33,10 @@ export const solution = id => request("POST", "api/solution", id);
 export const quiz = id => request("GET", "api/quiz", id);
 export const answer = (id, question, body) => request("POST", "api/quiz", id, {query: {question}, body});
 export const tune = id => request("POST", "api/tune", id);
+export const classRows = () => request("GET", "api/class");
+export const submission = (student, exercise) => request("GET", "api/submission", null, {query: {student, exercise}});
+export const decide = (student, exercise, decision) =>
+    request("POST", "api/decide", null, {query: {student, exercise}, body: JSON.stringify(decision)});
 export const stop = () => request("POST", "api/stop");
 export const playground = () => request("GET", "api/playground");
 export const program = name => request("GET", "api/play", null, {query: {name}});

@@ -31,16 +31,19 @@ START_TEST(only_the_token_is_accepted) {
     char cookie[200], shorter[SERVE_TOKEN_SIZE];
     ck_assert_uint_eq(strlen(g.token), 32);
     ck_assert_str_ne(g.token, other.token);
-    ck_assert(serve_guard_accepts_token(&g, g.token));
+    ck_assert(serve_guard_accepts_token(&g, g.token, NULL));
     snprintf(shorter, sizeof shorter, "%.31s", g.token);
-    ck_assert(!serve_guard_accepts_token(&g, shorter) && !serve_guard_accepts_token(&g, "") &&
-              !serve_guard_accepts_token(&g, NULL) && !serve_guard_accepts_token(&g, other.token));
+    ck_assert(!serve_guard_accepts_token(&g, shorter, NULL) &&
+              !serve_guard_accepts_token(&g, "", NULL) &&
+              !serve_guard_accepts_token(&g, NULL, NULL) &&
+              !serve_guard_accepts_token(&g, other.token, NULL));
     snprintf(cookie, sizeof cookie, "a=1; warpbook_8000=%s; b=2", g.token);
-    ck_assert(serve_guard_accepts_cookie(&g, cookie));
+    ck_assert(serve_guard_accepts_cookie(&g, cookie, NULL));
     snprintf(cookie, sizeof cookie, "warpbook_8001=%s", g.token);
-    ck_assert(!serve_guard_accepts_cookie(&g, cookie));
+    ck_assert(!serve_guard_accepts_cookie(&g, cookie, NULL));
     snprintf(cookie, sizeof cookie, "warpbook_8000=%s", other.token);
-    ck_assert(!serve_guard_accepts_cookie(&g, cookie) && !serve_guard_accepts_cookie(&g, NULL));
+    ck_assert(!serve_guard_accepts_cookie(&g, cookie, NULL) &&
+              !serve_guard_accepts_cookie(&g, NULL, NULL));
 }
 END_TEST
 
@@ -89,11 +92,12 @@ static char folder[64], token[SERVE_TOKEN_SIZE], answer[MAX_ANSWER];
 static unsigned port;
 static pid_t server;
 
-static void start_server(void) {
-    char command[400], line[200] = "";
+static void start_server(const char *options) {
+    char command[600], line[200] = "";
     int out[2];
-    snprintf(command, sizeof command, "cd %s/work && XDG_STATE_HOME=%s/state exec %s/grader serve",
-             folder, folder, build_folder());
+    snprintf(command, sizeof command,
+             "cd %s/work && XDG_STATE_HOME=%s/state exec %s/grader serve %s", folder, folder,
+             build_folder(), options);
     ck_assert_int_eq(pipe(out), 0);
     if ((server = fork()) == 0) {
         dup2(out[1], 1);
@@ -114,7 +118,7 @@ static void open_fn(void) {
     ck_assert_int_eq(shell("cd %s && XDG_STATE_HOME=%s/state %s/grader begin work >log", folder,
                            folder, build_folder()),
                      0);
-    start_server();
+    start_server("");
 }
 
 static void close_fn(void) {
@@ -391,10 +395,160 @@ START_TEST(the_browsers_arguments_hold_no_token) {
 }
 END_TEST
 
+/* ---- a class ---- */
+
+#define ANN "student=ann&exercise=02-coalescing/transpose"
+static const char reader_token[] = "000102030405060708090a0b0c0d0e0f",
+                  poe_token[] = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
+
+static void make_class(const char *options) {
+    strcpy(folder, "/tmp/warpbook-serve-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(
+        shell(
+            "cd %s && mkdir -p work c/ann c/bob && echo '// <b>ann'\\''s' >c/ann/transpose.cu && "
+            "echo '// bobs' >c/bob/transpose.cu && printf 'id,name\\nann,Ann Lee\\nbob,Bob "
+            "Roe\\neve,Eve Fox\\n' >r.csv && printf '# tokens\\n%s read Rita\\n%s decide Dr. "
+            "Poe\\n' >tokens && chmod 600 tokens && %s/grader intake c --roster r.csv --store "
+            "c.db >log 2>&1; sqlite3 c.db \"INSERT INTO result (key, exercise, digest, file, "
+            "seed, device, grader, nvcc, book, counted, jail, graded_at, seconds, verdict, score, "
+            "max_score, reason, report, json) SELECT student, exercise, digest, file, 's', "
+            "'h200', 'g', 'n', 'b', 1, 'j', '2026', 1, 'PART', 40, 100, 'r', 'the report', '{}' "
+            "FROM submission WHERE state = 'taken'; UPDATE submission SET key = student WHERE "
+            "state = 'taken'\"",
+            folder, reader_token, poe_token, build_folder()),
+        0);
+    start_server(options);
+}
+
+static void open_class(void) { make_class("--class ../c.db --author Lead --tokens ../tokens"); }
+static void open_anonymous_class(void) { make_class("--class ../c.db --anonymous"); }
+
+/* The next requests carry this token. */
+static void sign_in(const char *other) { strcpy(token, other); }
+
+static unsigned decide(const char *kind, const char *value, unsigned line, unsigned seen) {
+    char body[300];
+    snprintf(body, sizeof body,
+             "{\"kind\":\"%s\",\"value\":\"%s\",\"reason\":\"why\",\"line\":%u,\"seen\":%u}", kind,
+             value, line, seen);
+    return status(request("POST", "api/decide?" ANN, "", body));
+}
+
+static bool store_has(const char *query, const char *expected) {
+    return shell("cd %s && [ \"$(sqlite3 c.db \"%s\")\" = \"%s\" ]", folder, query, expected) == 0;
+}
+
+START_TEST(a_class_is_shown_with_sources_and_reports) {
+    ck_assert_uint_eq(get_status(""), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "class.js"));
+    ck_assert_uint_eq(get_status("api/class"), 200);
+    ck_assert_ptr_nonnull(
+        strstr(answer,
+               "{\"student\":\"ann\",\"name\":\"Ann Lee\",\"exercise\":\"02-coalescing/transpose\","
+               "\"state\":\"graded\",\"verdict\":\"PART\",\"score\":40.0"));
+    ck_assert_ptr_nonnull(strstr(answer, "\"state\":\"missing\",\"verdict\":null,\"score\":0.0"));
+    ck_assert_uint_eq(get_status("api/submission?" ANN), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"source\":\"// <b>ann's\\n\""));
+    ck_assert_ptr_nonnull(strstr(answer, "\"report\":\"the report\""));
+    ck_assert_uint_eq(get_status("api/submission?student=nobody&exercise=x"), 404);
+    ck_assert_uint_eq(get_status("api/contents"), 404);
+    ck_assert_uint_eq(
+        status(request("POST", "api/decide?" ANN, "Origin: http://evil.example\r\n", "{}")), 403);
+}
+END_TEST
+
+START_TEST(a_role_limits_what_a_token_may_do) {
+    char head[300], owner[SERVE_TOKEN_SIZE];
+    strcpy(owner, token);
+    snprintf(head, sizeof head,
+             "GET /?token=%s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nConnection: close\r\n\r\n",
+             reader_token, port);
+    ck_assert_uint_eq(status(send_raw(head, "", 0)), 200);
+    ck_assert_ptr_nonnull(strstr(answer, reader_token));
+    ck_assert_ptr_null(strstr(answer, owner));
+    sign_in(reader_token);
+    ck_assert_uint_eq(get_status("api/class"), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"author\":\"Rita\",\"may_decide\":false"));
+    ck_assert_uint_eq(decide("score", "90", 0, 0), 403);
+    ck_assert(store_has("SELECT count(*) FROM decision", "0"));
+    sign_in(poe_token);
+    ck_assert_uint_eq(decide("score", "90", 0, 0), 200);
+    sign_in("f0f1f2f3f4f5f6f7f8f9fafbfcfdfe00");
+    ck_assert_uint_eq(decide("score", "10", 0, 0), 403);
+    ck_assert(store_has("SELECT author, value, former FROM decision", "Dr. Poe|90.00|PART, 40.00"));
+}
+END_TEST
+
+/* Both have read the page before either decides. */
+START_TEST(two_assistants_at_once_lose_nothing) {
+    char owner[SERVE_TOKEN_SIZE];
+    strcpy(owner, token);
+    ck_assert_uint_eq(decide("score", "90", 0, 0), 200);
+    sign_in(poe_token);
+    ck_assert_uint_eq(decide("score", "70", 0, 0), 422);
+    ck_assert_ptr_nonnull(strstr(answer, "Lead decided this meanwhile (score: 90.00)"));
+    ck_assert_uint_eq(decide("comment", "see here", 1, 0), 200);
+    ck_assert_uint_eq(decide("score", "70", 0, 2), 200);
+    sign_in(owner);
+    ck_assert_uint_eq(decide("comment", "and here", 1, 0), 422);
+    ck_assert_uint_eq(decide("comment", "all of it", 0, 0), 200);
+    ck_assert_uint_eq(decide("score", "101", 0, 9), 422);
+    ck_assert_uint_eq(decide("excused", "yes", 0, 9), 422);
+    ck_assert(store_has("SELECT author, kind, line, value, former FROM decision ORDER BY n",
+                        "Lead|score|0|90.00|PART, 40.00\nDr. Poe|comment|1|see here|\n"
+                        "Dr. Poe|score|0|70.00|90.00\nLead|comment|0|all of it|"));
+    ck_assert(store_has("SELECT score FROM gradebook WHERE student = 'ann'", "70.0"));
+}
+END_TEST
+
+/* Without --author, the printed address only reads. */
+START_TEST(pseudonyms_hide_the_names) {
+    char path[200], name[13];
+    ck_assert_uint_eq(get_status("api/class"), 200);
+    ck_assert_ptr_null(strstr(answer, "ann"));
+    ck_assert_ptr_null(strstr(answer, "Lee"));
+    const char *at = strstr(answer, "\"student\":\"S-");
+    ck_assert_ptr_nonnull(at);
+    snprintf(name, sizeof name, "%s", at + strlen("\"student\":\""));
+    snprintf(path, sizeof path, "api/submission?student=%s&exercise=02-coalescing/transpose", name);
+    ck_assert_uint_eq(get_status(path), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"score\":40.0"));
+    ck_assert_uint_eq(get_status("api/submission?" ANN), 404);
+    ck_assert_uint_eq(decide("score", "90", 0, 0), 403);
+}
+END_TEST
+
+START_TEST(wrong_files_of_tokens_are_refused) {
+    static const char *const wrong[] = {
+        "short decide Poe", "000102030405060708090a0b0c0d0e0f lead Poe",
+        "000102030405060708090a0b0c0d0e0f read", "000102030405060708090A0B0C0D0E0F read Poe"};
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_msg(
+            shell("cd %s && echo '%s' >t && chmod 600 t && ! %s/grader serve --class c.db "
+                  "--tokens t 2>said && grep -q 't:1: write TOKEN ROLE NAME' said",
+                  folder, wrong[i], build_folder()) == 0,
+            "%s", wrong[i]);
+    ck_assert_int_eq(shell("cd %s && chmod 644 tokens && ! %s/grader serve --class c.db --tokens "
+                           "tokens 2>said && grep -q 'chmod 600' said",
+                           folder, build_folder()),
+                     0);
+}
+END_TEST
+
 UNIT_SUITE(serve) {
     Suite *suite = suite_create("serve");
     TCase *guard = tcase_create("guard"), *t = tcase_create("server"),
-          *slow = tcase_create("slow requests");
+          *slow = tcase_create("slow requests"), *class = tcase_create("class"),
+          *anonymous = tcase_create("anonymous class");
+    tcase_add_checked_fixture(class, open_class, close_fn);
+    tcase_add_test(class, a_class_is_shown_with_sources_and_reports);
+    tcase_add_test(class, a_role_limits_what_a_token_may_do);
+    tcase_add_test(class, two_assistants_at_once_lose_nothing);
+    tcase_add_test(class, wrong_files_of_tokens_are_refused);
+    tcase_add_checked_fixture(anonymous, open_anonymous_class, close_fn);
+    tcase_add_test(anonymous, pseudonyms_hide_the_names);
+    suite_add_tcase(suite, class), suite_add_tcase(suite, anonymous);
     tcase_add_test(guard, only_the_token_is_accepted);
     tcase_add_test(guard, hosts_are_addresses_or_the_proxy);
     tcase_add_test(guard, origins_are_this_server_or_the_proxy);
