@@ -254,14 +254,14 @@ static bool keep_student(struct intake_ctx *c, const struct plan_student *st, bo
     sqlite3_stmt *q = store_query(
         c->s, e, "SELECT entries, doubt FROM student WHERE id = ? AND (entries > 0 OR doubt <> '')",
         "t", st->id);
-    struct buf doubt = {0};
+    struct buf review_reason = {0};
     unsigned entries = 0;
     *kept = store_step(c->s, &q, e);
     if (*kept) entries = (unsigned)sqlite3_column_int(q, 0);
-    if (*kept) buf_puts(&doubt, store_column_text(q, 1));
+    if (*kept) buf_puts(&review_reason, store_column_text(q, 1));
     store_finalize(&q);
-    bool ok = !e->text[0] && (!*kept || upsert_student(c, st, entries, buf_str(&doubt), e));
-    buf_free(&doubt);
+    bool ok = !e->text[0] && (!*kept || upsert_student(c, st, entries, buf_str(&review_reason), e));
+    buf_free(&review_reason);
     return ok;
 }
 
