@@ -359,6 +359,16 @@ static bool spawn_in_namespaces(struct jail *j, struct jail_plan *p, struct err 
                          pid > 0 ? "user map" : "new namespaces", strerror(error));
 }
 
+/* Returns a standard input without contents: an empty pipe of mode 0, not /dev/null. A program can
+ * read it, but cannot open it anew by the name /dev/stdin. */
+static int open_empty_input(void) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0) return -1;
+    close(ends[1]);
+    if (fchmod(ends[0], 0) < 0) close_fd(&ends[0]);
+    return ends[0];
+}
+
 static bool open_descriptors(struct jail *j, struct jail_plan *p, struct err *e) {
     static const struct sock_fprog no_filter; /* --no-jail works on a kernel without seccomp */
     const struct sock_fprog *filter = tier == JAIL_NONE ? &no_filter : filter_for(p->job->kind);
@@ -371,9 +381,9 @@ static bool open_descriptors(struct jail *j, struct jail_plan *p, struct err *e)
             p->job->out_files[i] ? memfd_create("take", MFD_CLOEXEC) : -1;
         has_out_fds &= !p->job->out_files[i] || j->out_fds[i] >= 0;
     }
-    p->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    p->input_fd = open_empty_input();
     p->output_fd = j->output_fd;
-    if (j->output_fd >= 0 && p->null_fd >= 0 && has_out_fds) return true;
+    if (j->output_fd >= 0 && p->input_fd >= 0 && has_out_fds) return true;
     return err_set(e, ERR_SYSTEM, "cannot open the sandbox's descriptors: %s", strerror(errno));
 }
 
@@ -422,13 +432,13 @@ struct jail *jail_start(const struct jail_job *job, struct err *e) {
                        .liveness_fd = -1,
                        .file_bytes = job->limits.file_bytes};
     j->oom_kills_at_start = jail_cgroup_system_oom_kills();
-    struct jail_plan p = {.job = job, .null_fd = -1};
+    struct jail_plan p = {.job = job, .input_fd = -1};
     for (unsigned i = 0; i < JAIL_MAX_OUT_FILES; i++) j->out_fds[i] = -1;
     jail_interrupt_add(&j->cgroups);
     if (use_cgroups && tier != JAIL_NONE) jail_cgroup_open(&j->cgroups, &job->limits);
     bool ok = open_descriptors(j, &p, e) &&
               (tier == JAIL_NAMESPACES ? spawn_in_namespaces(j, &p, e) : spawn_keeper(j, &p, e));
-    close_fd(&p.null_fd);
+    close_fd(&p.input_fd);
     jail_interrupt_set_program(&j->cgroups, j->has_keeper ? 0 : j->pid, j->liveness_fd);
     if (ok) return j;
     kill_and_reap(j);

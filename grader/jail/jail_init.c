@@ -184,7 +184,7 @@ static void set_limits(const struct jail_job *job) {
 static int set_up_fds(int error_fd) {
     const struct jail_job *job = plan->job;
     int parked[JAIL_MAX_FDS + 4], target[JAIL_MAX_FDS + 4], n = 0, last_fd = 2;
-    int std_fds[3] = {plan->null_fd, plan->output_fd, plan->output_fd};
+    int std_fds[3] = {plan->input_fd, plan->output_fd, plan->output_fd};
     for (int i = 0; i < 3; i++) target[n] = i, parked[n++] = fcntl(std_fds[i], F_DUPFD, 200);
     for (unsigned i = 0; i < job->nfds; i++) {
         target[n] = job->fds[i].to;

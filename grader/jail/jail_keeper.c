@@ -220,7 +220,7 @@ static void watch_program(const struct jail_plan *p, pid_t program, struct jail_
 static void close_inherited_fds(const struct jail_plan *p) {
     for (int fd = 3; fd < 1024; fd++) {
         bool needed =
-            fd == p->start_fd || fd == p->report_fd || fd == p->output_fd || fd == p->null_fd;
+            fd == p->start_fd || fd == p->report_fd || fd == p->output_fd || fd == p->input_fd;
         for (unsigned i = 0; i < JAIL_MAX_OUT_FILES; i++) needed |= fd == p->out_fds[i];
         for (unsigned i = 0; i < p->job->nfds; i++) needed |= fd == p->job->fds[i].from;
         if (!needed) close(fd);

@@ -23,7 +23,7 @@ struct jail_plan {
     int start_fd;                    /* readable once the user map is written */
     int report_fd;                   /* one struct jail_report */
     int output_fd;                   /* the program's standard output and error */
-    int null_fd;                     /* its standard input */
+    int input_fd;                    /* its standard input */
     int out_fds[JAIL_MAX_OUT_FILES]; /* memory files for job->out_files, or -1 */
     /* The program keeps the grader's user. T1: the map has only that id. T2: the grader is not
      * root, or runs with --no-jail. */

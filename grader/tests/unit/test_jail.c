@@ -101,6 +101,14 @@ START_TEST(output_and_exit_status_are_returned) {
 }
 END_TEST
 
+START_TEST(standard_input_is_empty_and_cannot_be_opened_by_name) {
+    struct jail_result r = shell("cat && echo read; cat </dev/stdin && echo opened", NULL);
+    ck_assert_ptr_nonnull(strstr(buf_str(&r.output), "read\n"));
+    ck_assert_ptr_null(strstr(buf_str(&r.output), "opened\n"));
+    jail_result_free(&r);
+}
+END_TEST
+
 START_TEST(a_written_file_is_returned) {
     struct jail_result r = shell("printf abc >out", "out");
     ck_assert(r.has_out_file[0]);
@@ -448,6 +456,7 @@ static TCase *all_tests(const char *name, void (*setup)(void)) {
     tcase_add_test(t, the_sandbox_probe_passes);
     tcase_add_test(t, the_sandbox_probe_passes_with_low_pids);
     tcase_add_test(t, output_and_exit_status_are_returned);
+    tcase_add_test(t, standard_input_is_empty_and_cannot_be_opened_by_name);
     tcase_add_test(t, a_written_file_is_returned);
     tcase_add_test(t, a_symbolic_link_is_not_returned);
     tcase_add_test(t, passed_files_are_visible);
