@@ -113,6 +113,7 @@ struct race_shadow {
      * (happens_before.c). */
     u32 *release_clock;
     u64 covered_bytes;  /* bytes from SIM_BASE on that the planes cover */
+    int page_advice;    /* the last madvise() of the planes; 0 = none */
     u32 logical_clock;  /* the tick */
     u32 cell_shift;     /* the launch's global_shift */
     bool has_updates;   /* else updater_block and last_update_epoch are not valid */

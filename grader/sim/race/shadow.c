@@ -12,21 +12,21 @@
 #include <sys/mman.h>
 
 enum { MAX_RETAINED_CELLS = 16 << 20 }; /* cells whose pages stay in memory after a launch */
+/* Planes that could take more bytes than this, over all workers, get small pages only. */
+#define MAX_LARGE_PAGE_BYTES (1ull << 30)
 
-/* Maps a plane of `bytes` for each byte of covered memory; NULL if that fails. Accesses are mostly
- * sequential, so large pages are faster; where few blocks are checked they would waste memory. */
-static void *map_plane(const struct race_shadow *p, size_t bytes, bool is_sparse) {
+/* Maps a plane of `bytes` for each byte of covered memory; NULL if that fails. */
+static void *map_plane(const struct race_shadow *p, size_t bytes) {
     void *at = mmap(NULL, p->covered_bytes * bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) return NULL;
-    madvise(at, p->covered_bytes * bytes, is_sparse ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
-    return at;
+    return at == MAP_FAILED ? NULL : at;
 }
 
 enum {
     BLOCK_PLANE_COUNT = 4,
     EPOCH_PLANE_COUNT = 4,
-    ROW_BYTES_PER_CELL = 1 /* of struct shadow_row */
+    ROW_BYTES_PER_CELL = 1, /* of struct shadow_row */
+    BYTES_PER_CELL = BLOCK_PLANE_COUNT * 2 + EPOCH_PLANE_COUNT * 4 + ROW_BYTES_PER_CELL
 };
 _Static_assert(sizeof(struct shadow_row) <= ROW_BYTES_PER_CELL * SHADOW_ROW_CELLS,
                "ROW_BYTES_PER_CELL is too small");
@@ -53,7 +53,7 @@ static void unmap_planes(struct race_shadow *p) {
         .history = p->history, .patterns = p->patterns, .intra_warp = p->intra_warp};
 }
 
-static bool map_planes(struct race_shadow *p, u64 covered_bytes, bool is_sparse) {
+static bool map_planes(struct race_shadow *p, u64 covered_bytes) {
     void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
     bool ok = true;
     *p = (struct race_shadow){.covered_bytes = covered_bytes,
@@ -62,10 +62,10 @@ static bool map_planes(struct race_shadow *p, u64 covered_bytes, bool is_sparse)
                               .intra_warp = p->intra_warp};
     list_planes(p, block_planes, epoch_planes);
     for (u32 i = 0; i < BLOCK_PLANE_COUNT; i++)
-        ok &= (*block_planes[i] = map_plane(p, sizeof(u16), is_sparse)) != NULL;
+        ok &= (*block_planes[i] = map_plane(p, sizeof(u16))) != NULL;
     for (u32 i = 0; i < EPOCH_PLANE_COUNT; i++)
-        ok &= (*epoch_planes[i] = map_plane(p, sizeof(u32), is_sparse)) != NULL;
-    ok &= (p->rows = map_plane(p, ROW_BYTES_PER_CELL, is_sparse)) != NULL;
+        ok &= (*epoch_planes[i] = map_plane(p, sizeof(u32))) != NULL;
+    ok &= (p->rows = map_plane(p, ROW_BYTES_PER_CELL)) != NULL;
     if (!ok) unmap_planes(p);
     return ok;
 }
@@ -82,7 +82,7 @@ void race_free(struct sim *s) {
 
 /* Maps shadows for so many workers that cover all memory in use; false if that fails. Enlarging one
  * discards its contents: between launches no record is needed. */
-static bool grow_shadows(struct sim *s, unsigned workers, bool is_sparse) {
+static bool grow_shadows(struct sim *s, unsigned workers) {
     u64 covered_bytes = memory_used_span(&s->memory);
     if (workers > s->nrace_shadows)
         s->race_shadows = xrealloc(s->race_shadows, workers * sizeof *s->race_shadows);
@@ -97,20 +97,43 @@ static bool grow_shadows(struct sim *s, unsigned workers, bool is_sparse) {
             s->race_shadows[i].intra_warp = xcalloc(32, sizeof *s->race_shadows[i].intra_warp);
         if (s->race_shadows[i].covered_bytes >= covered_bytes) continue;
         unmap_planes(&s->race_shadows[i]);
-        if (!map_planes(&s->race_shadows[i], covered_bytes, is_sparse)) return false;
+        if (!map_planes(&s->race_shadows[i], covered_bytes)) return false;
     }
     return true;
+}
+
+/* Returns true if the launch may touch few cells of many pages, so that large pages, faster where
+ * accesses are sequential, could take the memory limit: one touched byte of each 4 KiB is enough.
+ */
+static bool may_waste_large_pages(const struct launch *l) {
+    u64 cells = l->sim->memory.used >> l->global_shift;
+    return l->watched_blocks || cells * BYTES_PER_CELL * l->nworkers > MAX_LARGE_PAGE_BYTES;
+}
+
+/* Sets the size of the pages that the planes get from now on. */
+static void set_page_size(struct race_shadow *p, bool is_small) {
+    void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
+    int advice = is_small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE;
+    if (p->page_advice == advice) return;
+    p->page_advice = advice;
+    list_planes(p, block_planes, epoch_planes);
+    for (u32 i = 0; i < BLOCK_PLANE_COUNT; i++)
+        madvise(*block_planes[i], p->covered_bytes * sizeof(u16), advice);
+    for (u32 i = 0; i < EPOCH_PLANE_COUNT; i++)
+        madvise(*epoch_planes[i], p->covered_bytes * sizeof(u32), advice);
+    madvise(p->rows, p->covered_bytes * ROW_BYTES_PER_CELL, advice);
 }
 
 bool race_open(struct launch *l) {
     if (!l->tracks_global_races) return true;
     l->race_callbacks = &race_callbacks;
     race_mark_writable_allocations(l);
-    if (!grow_shadows(l->sim, l->nworkers, l->watched_blocks != NULL)) return false;
+    if (!grow_shadows(l->sim, l->nworkers)) return false;
     for (u32 i = 0; i < l->nworkers; i++) {
         struct race_shadow *p = l->workers[i].race_shadow = &l->sim->race_shadows[i];
         l->workers[i].launch_clock = p->logical_clock;
         p->cell_shift = l->global_shift;
+        set_page_size(p, may_waste_large_pages(l));
         p->has_block_race = p->nrecords = p->npatterns = p->nstride_patterns =
             p->intra_warp_checks = 0;
         for (u32 w = 0; w < 32; w++) race_intra_warp_reset(p, w);

@@ -1,7 +1,9 @@
 /* test_race_shadow.c — tests how much memory the shadow cells of global memory take. */
 #include "grader/sim/race/race.h"
+#include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -39,10 +41,47 @@ START_TEST(a_clock_reset_clears_only_recorded_shadow_rows) {
 }
 END_TEST
 
+enum { SPARSE_BYTES = 64 << 20, SPARSE_STRIDE = 8192 };
+
+static const char sparse_ptx[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+    ".reg .b64 %d<4>; .reg .b32 %r<4>;\n"
+    "ld.param.u64 %d0, [p]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;\n"
+    "mad.lo.u32 %r2, %r1, 32, %r0; mul.wide.u32 %d1, %r2, 8192; add.u64 %d2, %d0, %d1;\n"
+    "st.global.u8 [%d2], %r0; ret; }\n";
+
+/* Returns the highest resident size of this process, in KiB: the launch releases its pages. */
+static unsigned long peak_resident_kb(void) {
+    unsigned long peak = 0;
+    char line[256];
+    FILE *f = fopen("/proc/self/status", "r");
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof line, f)) sscanf(line, "VmHWM: %lu", &peak);
+    fclose(f);
+    return peak;
+}
+
+/* A byte needs a page of each of its nine planes, of the memory and of its shadow: 11 pages of
+ * 4 KiB for each of 8192 stores, 352 MiB. Large pages would hold all cells between them, too. */
+START_TEST(sparse_stores_cost_the_pages_that_they_touch) {
+    struct kernel_rig r =
+        rig_open_with(sparse_ptx, (struct rig_options){.sanitize = true, .memory = 1 << 30});
+    u64 params[] = {sim_alloc(r.sim, SPARSE_BYTES, "p")};
+    unsigned long before = peak_resident_kb();
+    struct sim_result got =
+        rig_run(&r, "k", SPARSE_BYTES / SPARSE_STRIDE / 32, 32, params, sizeof params);
+    ck_assert(got.fault == SIM_FAULT_NONE && !got.nreports);
+    ck_assert_uint_lt(peak_resident_kb() - before, 11 * 4 * (SPARSE_BYTES / SPARSE_STRIDE));
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
 UNIT_SUITE(race_shadow) {
     Suite *s = suite_create("race_shadow");
     TCase *t = tcase_create("ticks");
     tcase_add_test(t, a_clock_reset_clears_only_recorded_shadow_rows);
+    tcase_add_test(t, sparse_stores_cost_the_pages_that_they_touch);
     suite_add_tcase(s, t);
     return s;
 }
