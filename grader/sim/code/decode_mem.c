@@ -20,7 +20,7 @@ enum modifier_kind {
     PART_NC,
     PART_ATOM
 };
-enum { STRONG_RELEASE = 2, STRONG_ACQUIRE = 4 };
+enum { STRONG_RELEASE = 2, STRONG_ACQUIRE = 4, BLOCK_SCOPE = 1 };
 static const struct {
     const char *name;
     u8 kind, value;
@@ -44,8 +44,8 @@ static const struct {
     {"acq_rel", PART_STRONG, STRONG_RELEASE | STRONG_ACQUIRE},
     {"mmio", PART_STRONG, 1},
     {"weak", PART_IGNORED, 0},
-    {"cta", PART_CLUSTER_SCOPE, 1},
-    {"cluster", PART_CLUSTER_SCOPE, 1},
+    {"cta", PART_CLUSTER_SCOPE, BLOCK_SCOPE},
+    {"cluster", PART_CLUSTER_SCOPE, 0},
     {"gpu", PART_IGNORED, 0},
     {"sys", PART_IGNORED, 0},
     {"ca", PART_CACHE, 'a'},
@@ -86,7 +86,10 @@ static bool parse_part(struct mem_desc *m, const char *name) {
             m->is_release |= (modifiers[i].value & STRONG_RELEASE) != 0;
             m->is_acquire |= (modifiers[i].value & STRONG_ACQUIRE) != 0;
             break;
-        case PART_CLUSTER_SCOPE: m->is_cluster_scope = 1; break;
+        case PART_CLUSTER_SCOPE:
+            m->is_cluster_scope = 1;
+            m->is_block_scope = modifiers[i].value == BLOCK_SCOPE;
+            break;
         case PART_VECTOR: m->count = modifiers[i].value; break;
         case PART_CACHE: m->cache_op = modifiers[i].value; break;
         case PART_NC: m->nc = 1; break;

@@ -209,6 +209,7 @@ struct mem_desc {
     u8 is_acquire;       /* .acquire, .acq_rel */
     u8 is_poll;          /* a strong load whose value decides whether a loop ends (poll_loads.c) */
     u8 is_cluster_scope; /* strong or release, but for threads of the block or cluster only */
+    u8 is_block_scope;   /* of these, for threads of the block only */
     u8 atom;             /* enum atom_op */
     u8 type;             /* enum ptx_type of the element */
     u8 nc;               /* non-coherent (read-only) path */

@@ -92,9 +92,11 @@ static u32 record_updates(struct race_shadow *p, struct cell_range at, u16 block
     const u32 *last_write = p->last_write_epoch + at.first,
               *last_read = p->last_read_epoch + at.first;
     u16 *u = p->updater_block + at.first;
-    u32 *last_update = p->last_update_epoch + at.first, bad = 0, may_race = 0;
+    u32 *last_update = p->last_update_epoch + at.first, bad = 0, may_race = 0,
+        has_block_scope = p->block_scope_cells != NULL;
     for (u32 i = 0; i < at.n; i++) {
-        bad |= ((w[i] != 0) & (w[i] != block_id)) | ((r[i] != 0) & (r[i] != block_id));
+        bad |= ((w[i] != 0) & (w[i] != block_id)) | ((r[i] != 0) & (r[i] != block_id)) |
+               (has_block_scope & (u[i] != 0) & (u[i] != block_id));
         u[i] = join_block(u[i], block_id);
     }
     for (u32 i = 0; i < at.n; i++) {
@@ -366,6 +368,7 @@ void ISAFN(race_global_access)(struct exec *x, const struct op *o, u32 stat,
     else if (access == RACE_WRITE && x->worker->race_shadow->read_only_cells)
         race_read_only_store(x, &t);
     if (x->tracks_happens_before) return race_hb_access(x, &t);
+    if (access == RACE_RED && x->mems[o->aux].is_block_scope) race_note_block_scope(x, &t);
     if (!m->nruns) ISAFN(pattern_runs)(m, span);
     record_global_access(x, stat, m, &t);
 }

@@ -22,6 +22,7 @@
  *   - A strong load of data is no race, but may find an old value. It is reported if the same
  *     thread's flag has been observed, unless it polls (code/poll_loads.c).
  *   - A plain store releases nothing, and a strong access of what it left unordered is a race.
+ *   - An atomic of block scope (block_scope.c) is no atomic to other blocks.
  *
  * With the hardware's memory model (sim_options.hardware_order), an observation of any store orders
  * all that came before it.
@@ -315,6 +316,25 @@ static void record_update(const struct exec *x, u64 cell) {
     if (others) p->updater_block[cell] = RACE_MANY_BLOCKS;
 }
 
+/* Reports an update on top of another block's unordered one, if one of them has the scope of its
+ * block. */
+static void check_scope(struct exec *x, const struct mem_access *t, u32 lane, u64 cell) {
+    struct race_shadow *p = x->worker->race_shadow;
+    bool is_block_scope = x->mems[t->o->aux].is_block_scope;
+    u16 u = p->updater_block[cell];
+    u32 epoch = p->last_update_epoch[cell];
+    char location[256], other[160];
+    if ((is_block_scope || race_is_block_scope_cell(p, cell)) && u != race_block_id(x->block) &&
+        is_concurrent(x, u, epoch)) {
+        describe_access(x, t, cell, u, epoch, "updated", location, other);
+        core_fault(x, SIM_FAULT_INTERBLOCK_RACE, t->o, lane,
+                   SIM_BASE + (cell << x->worker->launch->global_shift),
+                   "updates %s, which %s; nothing orders them%s", location, other,
+                   race_block_scope_text);
+    }
+    race_note_scope(p, cell, is_block_scope);
+}
+
 static void check_write(struct exec *x, const struct mem_access *t, u32 lane, u64 cell) {
     struct race_shadow *p = x->worker->race_shadow;
     bool is_conflict = is_concurrent(x, p->writer_block[cell], p->last_write_epoch[cell]) ||
@@ -359,6 +379,7 @@ static void check_shadow_cell(struct exec *x, const struct mem_access *t, u32 la
                                   "wrote") &&
             read_is_concurrent(x, cell))
             report(x, t, lane, cell, p->reader_block[cell], p->last_read_epoch[cell], "read");
+        check_scope(x, t, lane, cell);
         record_update(x, cell);
         release_at(x, &x->mems[t->o->aux], cell, true);
         break;
@@ -400,6 +421,7 @@ void race_hb_atom(struct exec *x, const struct op *o, u32 lane, u64 address, boo
     for (u64 g = first >> shift; g <= (first + d->width - 1) >> shift; g++) {
         race_ensure_expanded_row(p, g);
         check_plain_flag(x, &t, lane, g);
+        check_scope(x, &t, lane, g);
         acquire_at(x, o, g);
         if (changed) record_access(x, g, p->updater_block, p->last_update_epoch);
         if (changed) release_at(x, d, g, true);

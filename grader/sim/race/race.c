@@ -48,13 +48,21 @@ static u16 updater_block(const struct launch *l, u64 cell) {
     return merged;
 }
 
+/* Returns true if several blocks updated the cell, some by atomics of block scope. */
+static bool has_scope_race(const struct launch *l, u64 cell) {
+    bool is_block_scope = false;
+    for (u32 i = 0; i < l->nworkers; i++)
+        is_block_scope |= race_is_block_scope_cell(l->workers[i].race_shadow, cell);
+    return is_block_scope && updater_block(l, cell) == RACE_MANY_BLOCKS;
+}
+
 /* Returns true if one block wrote the cell and another accessed it, or one updated it by atomics
- * and another read it. */
+ * and another read it, or updated it and an atomic's scope is the block. */
 static bool has_race(const struct launch *l, u64 cell) {
     u16 w = writer_block(l, cell), u = updater_block(l, cell),
         r = w || u ? reader_block(l, cell) : 0;
     bool write_race = w && (w == RACE_MANY_BLOCKS || (r && r != w) || (u && u != w));
-    return write_race || (u && r && (u != r || u == RACE_MANY_BLOCKS));
+    return write_race || (u && r && (u != r || u == RACE_MANY_BLOCKS)) || has_scope_race(l, cell);
 }
 
 /* Returns true if any cell of an expanded row may have raced: a quick test of all cells at once. */
@@ -136,6 +144,17 @@ static const struct ptx_loc *source_loc_at(const struct launch *l, u64 offset, u
     return NULL;
 }
 
+/* Returns the location of an atomic of block scope that may have updated that place, or NULL. */
+static const struct ptx_loc *block_scope_loc_at(const struct launch *l, u64 offset) {
+    for (u32 s = 0; s < l->module->nstats; s++) {
+        const struct op *o = &l->module->ops[l->module->stat_entries[s].op];
+        if (l->module->stat_entries[s].verb >= MEM_ATOM && l->module->mems[o->aux].is_block_scope &&
+            insn_accesses(l, s, offset))
+            return source_location_of(l->module->ptx, o->loc);
+    }
+    return NULL;
+}
+
 void race_describe_block(const struct launch *l, u16 block_id, char *out, size_t size) {
     const u32 *grid = l->request->grid;
     u64 i = block_id - 1u;
@@ -172,6 +191,7 @@ static void write_report(const struct launch *l, u64 offset, u64 count, struct s
                          *red = source_loc_at(l, offset, MEM_RED);
     u64 cell = offset >> l->global_shift;
     u16 w = writer_block(l, cell);
+    bool is_scope_race = has_scope_race(l, cell);
     char location[256], line[160] = "";
     struct buf text = {0};
     *r = (struct sim_report){.fault = SIM_FAULT_INTERBLOCK_RACE,
@@ -180,6 +200,7 @@ static void write_report(const struct launch *l, u64 offset, u64 count, struct s
                              .file = "",
                              .address = SIM_BASE + offset};
     const struct ptx_loc *main_loc = w && store ? store : red ? red : store;
+    if (is_scope_race) main_loc = block_scope_loc_at(l, offset);
     set_line(l, main_loc, r);
     memory_describe_element(&l->sim->memory, SIM_BASE + offset, width_of(l, offset), location,
                             sizeof location);
@@ -189,8 +210,8 @@ static void write_report(const struct launch *l, u64 offset, u64 count, struct s
     append_participant(l, reader_block(l, cell), "read by", load, main_loc, &text);
     const char *slash = strrchr(r->file, '/');
     if (r->line) snprintf(line, sizeof line, "%.120s:%u: ", slash ? slash + 1 : r->file, r->line);
-    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: %s%s; nothing orders them", line,
-             r->kernel, location, buf_str(&text));
+    snprintf(r->text, sizeof r->text, "%skernel `%.120s`: %s%s; nothing orders them%s", line,
+             r->kernel, location, buf_str(&text), is_scope_race ? race_block_scope_text : "");
     buf_free(&text);
 }
 

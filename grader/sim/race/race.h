@@ -7,6 +7,7 @@
  *   exec_global.c           global memory, blocks in any order on several workers
  *   happens_before.c        global memory, kernels whose blocks run in order on one worker
  *   intra_warp.c            global memory, lanes of one warp
+ *   block_scope.c           atomics of block scope on memory that several blocks update
  *   read_only_load.c        read-only loads of global memory that the kernel writes
  *   vector_clock.c          synchronization of some threads of a block
  *   shadow.c                the planes of the shadow memory
@@ -132,6 +133,9 @@ struct race_shadow {
     /* Bytes between neighbouring lanes of the last patterns; 0: not constant. */
     s32 pattern_strides[INTRA_WARP_STRIDE_CACHE_SIZE];
     u32 nstride_patterns, intra_warp_checks;
+    /* A bit for each cell that an atomic of block scope updated in this launch (last, if
+     * happens_before.c tracks it), or NULL. */
+    u8 *block_scope_cells;
     u8 *read_only_cells; /* a bit for each cell that a read-only load read in this launch, or NULL
                           */
 };
@@ -250,6 +254,15 @@ void race_check_intra_warp(struct exec *x, struct access_pattern *m, const struc
                            struct access_record *e);
 /* Forgets the warp's earlier accesses: something may have ordered its lanes. */
 void race_intra_warp_reset(struct race_shadow *p, u32 warp);
+
+/* block_scope.c: notes the scope of an update for each cell that it changes: the block, or, to
+ * forget an earlier one, a wider scope. */
+void race_note_scope(struct race_shadow *p, u64 cell, bool is_block_scope);
+void race_note_block_scope(struct exec *x, const struct mem_access *t);
+/* Returns true if that is the block for some update; for happens_before.c: for the last one. */
+bool race_is_block_scope_cell(const struct race_shadow *p, u64 cell);
+/* The end of a report's text. */
+extern const char race_block_scope_text[];
 
 /* read_only_load.c: checks a load by the read-only path, and a store if there were such loads. */
 void race_read_only_load(struct exec *x, const struct mem_access *t);

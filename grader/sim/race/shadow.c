@@ -161,6 +161,8 @@ static void close_shadow(struct race_shadow *p, u32 shift) {
     void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
     free(p->insn_ranges);
     p->insn_ranges = NULL;
+    free(p->block_scope_cells);
+    p->block_scope_cells = NULL;
     free(p->read_only_cells);
     p->read_only_cells = NULL;
     if (p->accessed_range.low >= p->accessed_range.high) return;
