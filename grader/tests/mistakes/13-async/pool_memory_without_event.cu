@@ -1,0 +1,25 @@
+// A kernel uses memory that another stream allocates, and no event says that it is there.
+// lesson: chapters/13-async/README.md, Streams and graphs
+// expect: race
+#include "../mistake.h"
+
+__global__ void work(int *p) { p[threadIdx.x] = 1; } // reported
+
+int main() {
+    int *p;
+    cudaStream_t first, second;
+    cudaEvent_t here;
+    CHECK(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+    CHECK(cudaEventCreateWithFlags(&here, cudaEventDisableTiming));
+    CHECK(cudaMallocAsync((void **)&p, 64 * sizeof *p, first));
+    CHECK(cudaMemsetAsync(p, 0, 64 * sizeof *p, first));
+    CHECK(cudaEventRecord(here, first));
+#ifndef MISTAKE
+    CHECK(cudaStreamWaitEvent(second, here, 0));
+#endif
+    work<<<1, 64, 0, second>>>(p);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(element(p) == 1);
+    return 0;
+}
