@@ -3,7 +3,7 @@
 // expect: stream race
 #include "../mistake.h"
 
-__global__ void work(int *p) { p[threadIdx.x] = threadIdx.x; }
+__global__ void work(int *p) { p[threadIdx.x] = threadIdx.x; } // reported
 
 int main() {
     int *p;
@@ -20,7 +20,7 @@ int main() {
 #ifndef MISTAKE
     CHECK(cudaStreamWaitEvent(one, done));
 #endif
-    CHECK(cudaFreeAsync(p, one)); // reported
+    CHECK(cudaFreeAsync(p, one));
     CHECK(cudaDeviceSynchronize());
     return 0;
 }
