@@ -82,16 +82,18 @@ static void status_start_thread(void) {
     status_line.has_thread = true;
 }
 
-void status_print(const char *text) {
+void status_print_since(const char *text, double start_seconds) {
     pthread_mutex_lock(&status_line.lock);
     snprintf(status_line.text, sizeof status_line.text, "%s", text);
-    status_line.since = clock_seconds();
-    if (!status_line.logged_at) status_line.logged_at = status_line.since;
+    status_line.since = start_seconds;
+    if (!status_line.logged_at) status_line.logged_at = start_seconds;
     status_line.is_shown = true;
-    if (isatty(2)) status_write(0);
+    if (isatty(2)) status_write((long)(clock_seconds() - start_seconds));
     pthread_mutex_unlock(&status_line.lock);
     if (!status_line.has_thread) status_start_thread();
 }
+
+void status_print(const char *text) { status_print_since(text, clock_seconds()); }
 
 void status_show(void *user, const char *step) {
     char text[256];
@@ -114,12 +116,13 @@ static void put_time_left(double seconds, struct buf *out) {
 }
 
 void status_put_count(const struct status_count *c, double seconds, struct buf *out) {
-    buf_printf(out, "%u of %u %s", c->done, c->total, c->unit);
+    buf_printf(out, "%llu of %llu %s", (unsigned long long)c->done, (unsigned long long)c->total,
+               c->unit);
     if (!c->done || c->done > c->total || seconds <= 0) return;
-    double per_second = c->done / seconds;
+    double per_second = (double)c->done / seconds;
     if (per_second >= 1) buf_printf(out, ", %.1f a second", per_second);
     else buf_printf(out, ", %.1f a minute", 60 * per_second);
-    put_time_left((c->total - c->done) / per_second, out);
+    put_time_left((double)(c->total - c->done) / per_second, out);
 }
 
 void status_count_begin(struct status_count *c, const char *unit, unsigned total) {

@@ -4,10 +4,14 @@
 #pragma once
 #include "common/buf.h"
 
+#include <stdint.h>
+
 /* Shows "USER: STEP". `user` is a string, such as an exercise. */
 void status_show(void *user, const char *step);
-/* Shows `text`. */
+/* Shows `text`, as a step that begins now. */
 void status_print(const char *text);
+/* Shows `text` for a step that began at `start_seconds` of clock_seconds(). */
+void status_print_since(const char *text, double start_seconds);
 void status_clear(void);
 /* Appends `text`, cut to `columns` columns. */
 void status_truncate(const char *text, unsigned columns, struct buf *out);
@@ -17,7 +21,7 @@ unsigned status_terminal_columns(int fd);
 /* Work of which the number of items is known. */
 struct status_count {
     const char *unit; /* plural: "exercises" */
-    unsigned done, total;
+    uint64_t done, total;
     double start_seconds; /* of clock_seconds() */
 };
 void status_count_begin(struct status_count *c, const char *unit, unsigned total);

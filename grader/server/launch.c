@@ -30,12 +30,14 @@ static void drain_output(struct server *s) {
 static void execute_launch(struct server *s, const struct server_kernel *k,
                            const struct backend_launch *l) {
     struct backend_result result = {0};
+    struct server_launch done = {s->launches, k->name, l, NULL, s->backend, s->fd};
+    if (s->options.on_launch_begin) s->options.on_launch_begin(s->options.user, &done);
     s->backend->ops->set_time_limit(s->backend, seconds_left(s));
     s->backend->ops->launch(s->backend, l, &result);
     s->seconds += result.seconds;
     s->sticky_error = result.error;
     drain_output(s);
-    struct server_launch done = {s->launches, k->name, l, &result};
+    done.result = &result;
     server_clock_launch(s, &done);
     if (s->options.on_launch) s->options.on_launch(s->options.user, &done);
     sim_result_free(&result.sim);

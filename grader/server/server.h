@@ -34,12 +34,14 @@
 
 struct server;
 
-/* A kernel launch that has just run. Pointers are valid until the callback returns. */
+/* A kernel launch that begins or has just run. Pointers are valid until the callback returns. */
 struct server_launch {
     unsigned index;     /* from 0, since hello, restart or replay */
     const char *kernel; /* mangled */
     const struct backend_launch *launch;
-    const struct backend_result *result;
+    const struct backend_result *result; /* NULL: the launch begins */
+    struct backend *backend;
+    int connection_fd; /* readable during a launch if the client has sent the next message */
 };
 
 struct server_options {
@@ -58,6 +60,7 @@ struct server_options {
     const char (*image_digests)[HASH_HEX_SIZE];
     unsigned nimages;
     void *user; /* for the callbacks, which may be NULL */
+    void (*on_launch_begin)(void *user, const struct server_launch *l);
     void (*on_launch)(void *user, const struct server_launch *l);
     /* Called at a kernel's first lookup; may set its registers. Returns false if the kernel is
      * unknown. */

@@ -140,4 +140,7 @@ struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r,
 bool sim_kernel_has_interblock_deps(const struct sim_kernel *k) {
     return k->module->funcs[k->func_index].interblock_dependent;
 }
+struct sim_progress sim_get_progress(const struct sim *s) {
+    return (struct sim_progress){atomic_load(&s->blocks_done), atomic_load(&s->blocks_total)};
+}
 uint64_t sim_get_sample_warps(const struct sim *s) { return s->options.sample_warps; }

@@ -101,9 +101,9 @@ struct sim_options {
     double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */
     uint64_t sample_warps;       /* see sim_set_sample */
     uint64_t sample_key;         /* see sim_set_sample */
-    bool native; /* compile kernels to native code before they run: docs/simgpu.md */
-    bool watch;                  /* see sim_set_watch */
-    uint64_t watch_key;          /* see sim_set_watch */
+    bool native;        /* compile kernels to native code before they run: docs/simgpu.md */
+    bool watch;         /* see sim_set_watch */
+    uint64_t watch_key; /* see sim_set_watch */
 };
 
 /* Does the part of sim_open that a sandboxed process may not do. Call it before entering the
@@ -388,6 +388,12 @@ uint64_t sim_get_sample_warps(const struct sim *s); /* set by sim_set_sample */
 void sim_drain_output(struct sim *s, struct buf *out, struct buf *errors);
 /* Sets the size of the device heap; returns false if it exceeds SIM_MAX_HEAP_BYTES. */
 bool sim_set_heap(struct sim *s, uint64_t bytes);
+/* Returns how many blocks of the current launch have ended, and how many it runs. Any thread may
+ * call it. */
+struct sim_progress {
+    uint64_t blocks_done, blocks_total;
+};
+struct sim_progress sim_get_progress(const struct sim *s);
 void sim_set_sanitize(struct sim *s, bool on);
 /* If on, launches without `sanitize` check a sample of their blocks for races and the like, which
  * the key selects, and commands of several streams for races. All global memory then counts as

@@ -42,6 +42,7 @@ struct run {
     struct counter_log *counters;
     struct simgpu_page *page;
     struct report_log *reports;
+    struct simgpu_progress *progress;
     const char *program;
     char ptxas[4200], cache[4200];  /* paths; empty = none */
     bool reported_estimates;        /* We have warned that registers are estimates. */
@@ -189,8 +190,14 @@ static void add_time(struct run *r, const struct server_launch *l) {
     r->time_line_repeats++;
 }
 
+static void on_launch_begin(void *user, const struct server_launch *l) {
+    struct run *r = user;
+    simgpu_progress_begin(r->progress, l);
+}
+
 static void on_launch(void *user, const struct server_launch *l) {
     struct run *r = user;
+    simgpu_progress_end(r->progress);
     pthread_mutex_lock(&r->lock);
     if (r->counters) counter_log_add(r->counters, l);
     if (r->page) simgpu_page_add(r->page, l);
@@ -201,13 +208,15 @@ static void on_launch(void *user, const struct server_launch *l) {
 
 static void on_report(void *user, const struct sim_report *report) {
     struct run *r = user;
+    simgpu_progress_hide(r->progress);
     pthread_mutex_lock(&r->lock);
     report_log_add_report(r->reports, report);
     pthread_mutex_unlock(&r->lock);
 }
 
 static void on_note(void *user, const char *text) {
-    (void)user;
+    const struct run *r = user;
+    simgpu_progress_hide(r->progress);
     fprintf(stderr, "simgpu: %s\n", text);
 }
 
@@ -302,6 +311,7 @@ static struct server *open_device(void *user, int connection) {
     struct server_options options = {.user = run,
                                      .sanitize = o->sanitize,
                                      .on_kernel_found = on_kernel_found,
+                                     .on_launch_begin = on_launch_begin,
                                      .on_launch = on_launch,
                                      .on_report = on_report,
                                      .on_note = on_note,
@@ -355,6 +365,7 @@ static uint64_t resident_bytes(void) {
 
 static void end_at_memory_limit(struct run *run, uint64_t max_bytes) {
     run->memory_exceeded = true;
+    simgpu_progress_hide(run->progress);
     fprintf(stderr,
             "simgpu run: simulating %s uses more than %llu MiB of host memory: run a smaller "
             "problem size, or raise the limit with --memory MIB\n",
@@ -373,16 +384,18 @@ static int interrupt_of_program(const struct run *run) {
                                                                                           : 0;
 }
 
-/* Watches memory, and ends this process if the user has ended the program and a launch that nobody
- * waits for still runs after GRACE_TICKS. */
+/* Watches memory, shows the progress of launches, and ends this process if the user has ended the
+ * program and a launch that nobody waits for still runs after GRACE_TICKS. */
 static void *watch_program(void *user) {
-    enum { TICK_NS = 20000000, GRACE_TICKS = 15 };
+    enum { TICK_NS = 20000000, GRACE_TICKS = 15, PROGRESS_TICKS = 25 };
     struct run *run = user;
     uint64_t max_bytes =
         run->options->memory ? run->options->memory : system_available_memory() / 10 * 9;
-    for (unsigned ticks_after_end = 0; !run->ended;) {
+    for (unsigned ticks = 1, ticks_after_end = 0; !run->ended; ticks++) {
         nanosleep(&(struct timespec){.tv_nsec = TICK_NS}, NULL);
         int number = run->ended ? 0 : interrupt_of_program(run);
+        if (number) simgpu_progress_hide(run->progress);
+        else if (ticks % PROGRESS_TICKS == 0) simgpu_progress_show(run->progress);
         if (number && ++ticks_after_end == GRACE_TICKS) {
             if (run->memory_exceeded) _exit(3);
             signal(number, SIG_DFL), raise(number);
@@ -508,9 +521,11 @@ int simgpu_run(int argc, char **argv) {
         return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     find_tools(&run);
     run.reports = report_log_new();
+    run.progress = simgpu_progress_new();
     if (o.report || o.pictures) run.page = simgpu_page_new(run.device, argv[program_index]);
     run.program = argv[program_index];
     int status = serve_program(&run, argv + program_index, &e);
+    simgpu_progress_free(run.progress);
     print_time_line(&run);
     buf_free(&run.time_line);
     report_log_finish(run.reports);

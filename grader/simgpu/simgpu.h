@@ -39,6 +39,20 @@ void counter_log_add(struct counter_log *log, const struct server_launch *l);
 /* Writes everything and frees the log. */
 void counter_log_finish(struct counter_log *log, FILE *out);
 
+/* ---- progress of launches on standard error (progress.c) ---- */
+
+struct simgpu_progress;
+struct simgpu_progress *simgpu_progress_new(void);
+void simgpu_progress_free(struct simgpu_progress *p);
+/* A launch begins or ends; call both on the thread that runs it. */
+void simgpu_progress_begin(struct simgpu_progress *p, const struct server_launch *l);
+void simgpu_progress_end(struct simgpu_progress *p);
+/* Renews the status line: it shows the longest launch that a program waits for, if there is one of
+ * at least two seconds. Call it a few times a second. */
+void simgpu_progress_show(struct simgpu_progress *p);
+/* Clears the status line before another text. */
+void simgpu_progress_hide(struct simgpu_progress *p);
+
 /* ---- report page (report_page.c) ---- */
 
 struct simgpu_page;

@@ -30,6 +30,7 @@ struct sim {
     struct race_streams *streams;             /* race/streams.c; NULL = all commands are in order */
     struct undef_origin_table *undef_origins; /* undef_report.c; NULL = none yet */
     uint64_t launch_count;
+    _Atomic u64 blocks_done, blocks_total; /* of the current launch, for sim_get_progress */
     /* Launches by kernels (device_launch.c): not launched yet; to run; to run last. */
     struct device_launch *prepared_launches, *pending_launches, *tail_launches;
     /* launch_depth: of the running launch; 0 = launched by the host. */

@@ -97,6 +97,7 @@ void launch_record_fault(struct worker *k, u64 linear) {
 bool launch_finish_block(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
     u64 total = atomic_fetch_add(&l->finished_warp_insns, b->warp_insns) + b->warp_insns;
+    atomic_fetch_add_explicit(&l->sim->blocks_done, 1, memory_order_relaxed);
     if (l->trace) block_work_finish(k, b);
     if (b->trace)
         b->trace->warp_insns = b->warp_insns, b->trace->work = b->work, b->trace->has_run = true;
@@ -406,6 +407,8 @@ bool launch_open(struct launch *l) {
 
 void launch_run(struct launch *l) {
     u32 started = 0;
+    atomic_store(&l->sim->blocks_done, 0);
+    atomic_store(&l->sim->blocks_total, launch_block_count(l));
     for (u32 i = 1; i < l->nworkers; i++, started++)
         if (pthread_create(&l->workers[i].thread, NULL, run_worker, &l->workers[i]) != 0) break;
     run_worker(&l->workers[0]);

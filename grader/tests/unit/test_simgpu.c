@@ -48,6 +48,15 @@ START_TEST(the_exit_status_of_the_program_is_returned) {
 }
 END_TEST
 
+/* Makes WORK/NAME from the text of a .cu file. */
+static void build_source(const char *name, const char *source) {
+    char path[sizeof work + 32];
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/%s.cu", work, name);
+    ck_assert_msg(file_write(path, source, strlen(source), &e), "%s", e.text);
+    ck_assert_int_eq(shell("%s/simgpu nvcc %s -o %s/%s", build, path, work, name), 0);
+}
+
 /* Ctrl-C ends the program; the launch that it waited for would take minutes more. `timeout` sends
  * it to the process group as a terminal does, exits with 124, and with 137 if it had to kill. */
 START_TEST(an_interrupt_ends_a_launch) {
@@ -55,14 +64,40 @@ START_TEST(an_interrupt_ends_a_launch) {
         "__global__ void spin(volatile int *p) { for (int i = 0; i < 1 << 30; i++) *p += i; }\n"
         "int main() { int *p; cudaMalloc(&p, 4); cudaMemset(p, 0, 4); spin<<<4096, 256>>>(p);\n"
         "    return cudaDeviceSynchronize(); }\n";
-    char path[sizeof work + 16];
-    struct err e = {0};
-    snprintf(path, sizeof path, "%s/spin.cu", work);
-    ck_assert_msg(file_write(path, source, sizeof source - 1, &e), "%s", e.text);
-    ck_assert_int_eq(shell("%s/simgpu nvcc %s/spin.cu -o %s/spin", build, work, work), 0);
+    build_source("spin", source);
     ck_assert_int_eq(
         shell("timeout -s INT -k 8 2 env --default-signal=INT %s/simgpu run %s/spin", build, work),
         124);
+}
+END_TEST
+
+/* `script` gives the run a terminal. A launch of 4 s has a status line, which is cleared before the
+ * program prints; a short one has none, and a log of 4 s neither. */
+START_TEST(a_long_launch_shows_its_progress_on_a_terminal) {
+    build_source("turn", "#include <cstdio>\n"
+                         "__global__ void turn(int *p, int n) { unsigned x = threadIdx.x;\n"
+                         "    for (int i = 0; i < n; i++) x = x * 3 + (x >> 7);\n"
+                         "    if (x == 12345) *p = 1; }\n"
+                         "int main(int argc, char **) { int *p; cudaMalloc(&p, 4);\n"
+                         "    turn<<<60000, 256>>>(p, argc > 1 ? 10000 : 1);\n"
+                         "    printf(\"end %d\\n\", cudaDeviceSynchronize() != cudaSuccess); }\n");
+    ck_assert_int_eq(shell("script -qec '%s/simgpu run --timeout 4 %s/turn long' /dev/null "
+                           "</dev/null | tr '\\r' '\\n' >%s/out",
+                           build, work, work),
+                     0);
+    ck_assert_int_eq(shell("grep -Eq '[0-9]+ of 60000 blocks, [0-9.]+ a (second|minute), about "
+                           "[0-9]+ (s|min) left: kernel turn' %s/out",
+                           work),
+                     0);
+    /* No line has both a status and another text: the simulator's report or the program's. */
+    ck_assert_int_ne(shell("grep 'of 60000 blocks' %s/out | grep -E 'end 1|simgpu:'", work), 0);
+    ck_assert_int_eq(shell("grep -q '^end 1' %s/out", work), 0);
+    ck_assert_int_ne(shell("script -qec '%s/simgpu run %s/turn' /dev/null </dev/null | "
+                           "grep blocks",
+                           build, work),
+                     0);
+    ck_assert_int_ne(
+        shell("%s/simgpu run --timeout 4 %s/turn long 2>&1 | grep 'of 60000'", build, work), 0);
 }
 END_TEST
 
@@ -360,6 +395,7 @@ UNIT_SUITE(simgpu) {
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, the_exit_status_of_the_program_is_returned);
     tcase_add_test(tc, an_interrupt_ends_a_launch);
+    tcase_add_test(tc, a_long_launch_shows_its_progress_on_a_terminal);
     tcase_add_test(tc, invalid_command_lines_are_rejected);
     tcase_add_test(tc, help_is_printed_and_the_nearest_word_suggested);
     tcase_add_test(tc, completion_offers_commands_options_and_exercises);
