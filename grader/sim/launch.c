@@ -36,6 +36,7 @@ static void merge_result(struct sim_result *to, struct sim_result *from) {
     for (unsigned i = 0; i < from->nlines; i++) merge_line(to, &from->lines[i]);
     for (unsigned i = 0; i < from->nreports; i++) merge_report(to, &from->reports[i]);
     if (to->fault == SIM_FAULT_NONE) to->fault = from->fault;
+    to->is_sampled |= from->is_sampled;
     sim_result_free(from);
 }
 

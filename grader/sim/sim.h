@@ -348,6 +348,7 @@ struct sim_result {
     struct sim_access *accesses; /* of a launch whose time was modelled; owned, too */
     unsigned naccesses;
     double theoretical_occupancy; /* 0..1 */
+    bool is_sampled; /* only part of the blocks ran, and the counters are scaled to the grid */
     /* Set by traced launches: */
     bool blocks_depend; /* blocks wait for each other, or one runs for very long */
     bool clock_ordered; /* blocks poll each other, so the clock scheduler ran them:

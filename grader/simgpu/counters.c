@@ -58,6 +58,7 @@ static json_t *lines_json(const struct sim_result *r) {
 static json_t *launch_json(const struct server_launch *l) {
     const struct sim_result *r = &l->result->sim;
     json_t *o = json_object();
+    if (r->is_sampled) json_object_set_new(o, "sampled", json_true());
     json_object_set_new(o, "kernel", json_string(l->kernel));
     json_object_set_new(o, "grid", dim3_json(l->launch->grid));
     json_object_set_new(o, "block", dim3_json(l->launch->block));

@@ -1,6 +1,6 @@
 /* run.c — `simgpu run [options] PROGRAM ARGS…`: starts the program with a connection to a device
  * server in this process, serves it, and exits with the program's status or signal. main.c calls
- * it. Also holds `simgpu devices`. */
+ * it. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/system_info.h"
@@ -23,14 +23,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LISTING_LIMIT = 64 << 20 };
+/* A launch of more warps is large to --sample, as to the timed cases of the grader. */
+enum { LISTING_LIMIT = 64 << 20, SAMPLE_WARPS = 1024 };
 
 struct run_options {
     enum counter_format counters;
     const char *counters_file, *device, *report, *pictures, *listing;
     unsigned workers;
-    bool native, sanitize, adversarial_schedule, hardware_order, report_leaks, time, cold_caches,
-        ptx_counters;
+    bool native, sample, sanitize, adversarial_schedule, hardware_order, report_leaks, time,
+        cold_caches, ptx_counters;
     double timeout;
     uint64_t memory, budget;
 };
@@ -52,6 +53,7 @@ struct run {
     int end_pipe[2];            /* readable once the program has ended */
     struct buf time_line;       /* the last line of --time */
     unsigned time_line_repeats; /* launches that time_line stands for, not printed yet */
+    bool reported_sample;       /* We have said that results are not computed. */
     bool connected;             /* A process has requested a device. */
     bool version_mismatch;      /* A process uses another version of the runtime library. */
     _Atomic bool memory_exceeded, ended; /* The program hit --memory; the program has ended. */
@@ -73,6 +75,9 @@ static const char usage[] =
     "  --workers N             number of simulation threads (default: one per core)\n"
     "  --no-sanitize           don't check for races and uninitialized reads\n"
     "  --native                compile kernels to native code with gcc before they run\n"
+    "  --sample                run only part of each large launch's blocks: counters and times "
+    "are\n"
+    "                          scaled, results are not computed\n"
     "  --ptx-counters          count PTX instructions, before ptxas merges any (docs/counters.md)\n"
     "  --leaks                 report device memory that the program did not free\n"
     "  --schedule hostile      split warps after divergence wherever hardware may\n"
@@ -152,6 +157,7 @@ static int parse_options(struct run_options *o, int argc, char **argv, struct er
         else if (!strcmp(argv[i], "--cold-caches")) o->cold_caches = true;
         else if (!strcmp(argv[i], "--no-sanitize")) o->sanitize = false;
         else if (!strcmp(argv[i], "--native")) o->native = true;
+        else if (!strcmp(argv[i], "--sample")) o->sample = true, o->sanitize = false;
         else if (!strcmp(argv[i], "--ptx-counters")) o->ptx_counters = true;
         else if (!strcmp(argv[i], "--leaks")) o->report_leaks = true;
         else if (i + 1 == argc)
@@ -162,6 +168,24 @@ static int parse_options(struct run_options *o, int argc, char **argv, struct er
         else i++;
     }
     return i;
+}
+
+/* Refuses --sample with options that check results or run other code than the sample's, and without
+ * any that shows what it measures. */
+static bool check_sample_options(const struct run_options *o, struct err *e) {
+    const char *excluded = o->adversarial_schedule ? "--schedule hostile"
+                           : o->hardware_order     ? "--memory-model hardware"
+                           : o->native             ? "--native"
+                                                   : NULL;
+    if (!o->sample) return true;
+    if (excluded)
+        return err_set(e, ERR_INPUT,
+                       "--sample with %s: a sample computes no results and checks no races, and "
+                       "only the interpreter runs it: leave one out",
+                       excluded);
+    return o->time || o->counters || o->report || o->pictures ||
+           err_set(e, ERR_INPUT,
+                   "--sample computes no results: add --time, --counters, --report or --pictures");
 }
 
 /* ---- the program ---- */
@@ -190,6 +214,20 @@ static void add_time(struct run *r, const struct server_launch *l) {
     r->time_line_repeats++;
 }
 
+/* Only once: what is not computed in one launch is wrong in all that follow. */
+static void report_sample(struct run *r, const struct server_launch *l) {
+    struct buf line = {0};
+    if (!l->result->sim.is_sampled || r->reported_sample) return;
+    r->reported_sample = true;
+    buf_printf(&line,
+               "simgpu: --sample: from this launch of %s on, large launches run only part of their "
+               "blocks: the program's results are not computed; counters and times are scaled",
+               l->kernel);
+    text_demangle(&line);
+    fprintf(stderr, "%s\n", buf_str(&line));
+    buf_free(&line);
+}
+
 static void on_launch_begin(void *user, const struct server_launch *l) {
     struct run *r = user;
     simgpu_progress_begin(r->progress, l);
@@ -199,6 +237,7 @@ static void on_launch(void *user, const struct server_launch *l) {
     struct run *r = user;
     simgpu_progress_end(r->progress);
     pthread_mutex_lock(&r->lock);
+    report_sample(r, l);
     if (r->counters) counter_log_add(r->counters, l);
     if (r->page) simgpu_page_add(r->page, l);
     report_log_add(r->reports, l);
@@ -303,6 +342,7 @@ static struct server *open_device(void *user, int connection) {
         .sanitize = o->sanitize,
         .ptx_counters = o->ptx_counters,
         .native = o->native,
+        .sample_warps = o->sample ? SAMPLE_WARPS : 0,
         .adversarial_schedule = o->adversarial_schedule,
         .hardware_order = o->hardware_order,
         .time_budget = o->timeout,
@@ -507,6 +547,7 @@ int simgpu_run(int argc, char **argv) {
     struct run_options o = {.device = "h200", .sanitize = true, .timeout = 60};
     if (argc && simgpu_is_help(argv[0])) return fputs(usage, stdout), 0;
     int program_index = parse_options(&o, argc, argv, &e);
+    if (!e.kind) check_sample_options(&o, &e);
     if (!e.kind && program_index >= argc) err_set(&e, ERR_INPUT, "no program given\n%s", usage);
     if (e.kind) return fprintf(stderr, "simgpu run: %s\n", e.text), 2;
     struct run run = {
@@ -535,34 +576,4 @@ int simgpu_run(int argc, char **argv) {
     if (!written || status < 0) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     if (!run.connected) report_foreign_runtime(run.program);
     return run.version_mismatch || run.memory_exceeded ? 3 : exit_as_program(status);
-}
-
-/* Prints every parameter of a device with its source. */
-static int describe_device(const char *name) {
-    const struct gpu_device *d = device_find(name);
-    struct device_spec f;
-    if (!d)
-        return fprintf(stderr, "simgpu devices: unknown device %s: `simgpu devices` lists all\n",
-                       name),
-               2;
-    printf("%s: %s, compute capability %u.%u\n", d->name, d->full_name, d->cc_major, d->cc_minor);
-    for (unsigned i = 0; device_spec(d, i, &f); i++)
-        printf("  %-34s %14.10g  %s\n", f.name, f.value, f.source);
-    return 0;
-}
-
-int simgpu_devices(int argc, char **argv) {
-    if (argc > 1) return fprintf(stderr, "usage: simgpu devices [NAME]\n"), 2;
-    if (argc) return describe_device(argv[0]);
-    printf("%-10s %-28s %5s %4s %8s %10s %10s %11s  %s\n", "name", "device", "cc", "SMs", "clock",
-           "L2", "memory", "bandwidth", "time model");
-    for (unsigned i = 0; device_at(i); i++) {
-        const struct gpu_device *d = device_at(i);
-        printf("%-10s %-28s %3u.%u %4u %4.0f MHz %6.1f MiB %6.0f GiB %6.2f TB/s  %s\n", d->name,
-               d->full_name, d->cc_major, d->cc_minor, d->sms, d->clock_hz * 1e-6,
-               (double)d->l2_bytes / (1 << 20), (double)d->dram_bytes / (1 << 30),
-               d->dram_rate * 1e-12, device_is_measured(d) ? "measured" : "not measured");
-    }
-    printf("\n`simgpu devices NAME` lists all parameters of a device with their sources.\n");
-    return 0;
 }

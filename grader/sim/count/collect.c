@@ -234,6 +234,7 @@ static bool is_empty(const struct sim_line *l) {
 static void scale_to_full_grid(const struct launch *l, struct sim_result *out) {
     u64 count = launch_block_count(l);
     if (count == l->nblocks) return;
+    out->is_sampled = true;
     sim_counters_scale(&out->counters, l->nblocks, count);
     for (unsigned i = 0; i < out->nlines; i++)
         sim_counters_scale(&out->lines[i].counters, l->nblocks, count);

@@ -111,6 +111,10 @@ START_TEST(invalid_command_lines_are_rejected) {
                                       "run --workers 0 true",
                                       "run --bogus 1 true",
                                       "run --timeout soon true",
+                                      "run --sample true",
+                                      "run --sample --time --schedule hostile true",
+                                      "run --sample --time --memory-model hardware true",
+                                      "run --sample --time --native true",
                                       "devices all"};
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         int status = shell("%s/simgpu %s >/dev/null 2>%s/err", build, bad[i], work);
@@ -367,6 +371,40 @@ START_TEST(text_counters_name_their_lines) {
 }
 END_TEST
 
+/* By arithmetic: 16384 blocks of 64 threads store 4 bytes each, 1048576 stores in 131072 sectors.
+ * The small launch stays complete: 32 words of it have the value, as the program counts. */
+START_TEST(a_sample_counts_the_whole_launch) {
+    build_source("fill",
+                 "#include <cstdio>\n"
+                 "__global__ void fill(int *p) { p[blockIdx.x * blockDim.x + threadIdx.x] = 7; }\n"
+                 "int main() { static int h[1 << 20]; int *p, n = 0; cudaMalloc(&p, sizeof h);\n"
+                 "    cudaMemset(p, 0, sizeof h); fill<<<1, 32>>>(p);\n"
+                 "    cudaMemcpy(h, p, 128, cudaMemcpyDeviceToHost);\n"
+                 "    for (int i = 0; i < 32; i++) n += h[i] == 7;\n"
+                 "    fill<<<16384, 64>>>(p); fill<<<16384, 64>>>(p);\n"
+                 "    cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost);\n"
+                 "    int all = 0; for (int i = 0; i < 1 << 20; i++) all += h[i] == 7;\n"
+                 "    printf(\"%d %d\\n\", n, all < 65536); }\n");
+    ck_assert_int_eq(shell("test \"$(%s/simgpu run --sample --time --counters json --counters-file "
+                           "%s/sample %s/fill 2>%s/err)\" = '32 1'",
+                           build, work, work, work),
+                     0);
+    ck_assert_int_eq(
+        shell("test $(grep -c 'results are not computed' %s/err) = 1 && grep -q 'us modelled' "
+              "%s/err && test $(grep -o '\"sampled\"' %s/sample | wc -l) = 2",
+              work, work, work),
+        0);
+    char path[4300];
+    json_error_t error;
+    snprintf(path, sizeof path, "%s/sample", work);
+    json_t *all = json_load_file(path, 0, &error), *launches = json_object_get(all, "launches");
+    ck_assert_int_eq(counter(json_array_get(launches, 0), "global_store_threads"), 32);
+    ck_assert_int_eq(counter(json_array_get(launches, 1), "global_store_threads"), 1048576);
+    ck_assert_int_eq(counter(json_array_get(launches, 2), "global_store_sectors"), 131072);
+    json_decref(all);
+}
+END_TEST
+
 START_TEST(native_code_gives_the_same_counters) {
     for (int native = 0; native < 2; native++)
         ck_assert_int_eq(shell("%s/simgpu run %s --counters json --counters-file %s/native%d "
@@ -409,6 +447,7 @@ UNIT_SUITE(simgpu) {
     tcase_add_test(tc, captions_fit_their_picture);
     tcase_add_test(tc, invalid_picture_directives_are_reported);
     tcase_add_test(tc, text_counters_name_their_lines);
+    tcase_add_test(tc, a_sample_counts_the_whole_launch);
     tcase_add_test(tc, native_code_gives_the_same_counters);
     tcase_add_test(tc, without_a_compiler_the_interpreter_runs);
     suite_add_tcase(suite, tc);
