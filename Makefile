@@ -191,6 +191,7 @@ check-pages: site
 	  $(B)/grader report $${name%%-*} --file solutions/$$f.cu --output $(B)/pages/$$name.html || [ $$? = 1 ] || exit 1; done
 	$(Q)python3 grader/tests/pages/pages.py $(SITE) && python3 grader/tests/pages/pages.py $(B)/pages
 	$(Q)python3 grader/tests/pages/workbench.py $(B)/grader
+	$(Q)python3 grader/tests/pages/class_page.py $(B)/grader
 	$(Q)python3 grader/tests/pages/attack.py $(B)/grader
 $(B)/simgpu: $(call obj,$(simgpu_c) $(page_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)

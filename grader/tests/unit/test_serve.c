@@ -1,7 +1,7 @@
 /* test_serve.c — tests `grader serve`: which requests it refuses, that it reaches no file outside
  * of the workspace, how it bounds requests, and the way from a saved text to the event with its
  * result. It speaks HTTP over a plain socket, since a client library would mend malformed requests.
- * grader/tests/pages/workbench.py tests the page in a browser. */
+ * grader/tests/pages/workbench.py and class_page.py test the pages in a browser. */
 #include "grader/serve/serve.h"
 #include "common/hash.h"
 #include "grader/tests/unit/shell.h"
