@@ -40,25 +40,6 @@ static bool is_loopback(const char *address) {
     return !strncmp(address, "127.", 4) || !strcmp(address, "::1");
 }
 
-static int serve_class(const struct options *o, const char *address, unsigned port) {
-    struct err e = {0};
-    struct workbench_class c;
-    if (!workbench_class_open(&c, o, &e)) return cli_report_error(&e);
-    c.server = serve_start(&(struct serve_options){.address = address,
-                                                   .port = port,
-                                                   .origin = o->origin,
-                                                   .tokens = c.tokens,
-                                                   .ntokens = c.ntokens,
-                                                   .handle = workbench_class_handle,
-                                                   .user = &c},
-                           &e);
-    if (c.server) workbench_class_print_address(&c);
-    while (c.server && !interrupted) serve_wait(c.server, -1, 300);
-    if (c.server) serve_stop(c.server);
-    workbench_class_close(&c);
-    return e.text[0] ? cli_report_error(&e) : EXIT_PASSED;
-}
-
 static void print_address(const struct workbench *w, const char *address) {
     struct buf url = {0};
     serve_append_url(w->server, &url);
@@ -73,7 +54,7 @@ static void print_address(const struct workbench *w, const char *address) {
 }
 
 /* Writes a page that leads to the address, readable by this user only. */
-static bool write_opener(const struct workbench *w, char path[PATH_MAX], struct err *e) {
+static bool write_opener(const struct serve *server, char path[PATH_MAX], struct err *e) {
     char state[PATH_MAX];
     struct buf url = {0};
     if (!paths_state_dir(state, e) || !dir_create(state, e) ||
@@ -82,7 +63,7 @@ static bool write_opener(const struct workbench *w, char path[PATH_MAX], struct 
     unlink(path);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return err_set(e, ERR_SYSTEM, "%.500s: %s", path, strerror(errno));
-    serve_append_url(w->server, &url);
+    serve_append_url(server, &url);
     bool ok = dprintf(fd, "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=%s\">\n",
                       buf_str(&url)) > 0;
     buf_free(&url);
@@ -91,11 +72,11 @@ static bool write_opener(const struct workbench *w, char path[PATH_MAX], struct 
 
 /* Opens the browser on a file that leads to the address: other users could read the token in an
  * argument of its process. */
-static bool open_browser(const struct workbench *w, struct err *e) {
+static bool open_browser(const struct serve *server, struct err *e) {
     char path[PATH_MAX];
     pid_t pid;
     char *arguments[] = {"xdg-open", path, NULL};
-    if (!write_opener(w, path, e)) return false;
+    if (!write_opener(server, path, e)) return false;
     return posix_spawnp(&pid, "xdg-open", NULL, NULL, arguments, environ) == 0 ||
            err_set(e, ERR_SYSTEM, "--open: there is no xdg-open; open the address yourself");
 }
@@ -107,6 +88,27 @@ static void serve_until_interrupt(struct workbench *w) {
         workbench_read_events(w);
         workbench_check_files(w);
     }
+}
+
+static int serve_class(const struct options *o, const char *address, unsigned port) {
+    struct err e = {0};
+    struct workbench_class c;
+    if (!workbench_class_open(&c, o, &e)) return cli_report_error(&e);
+    c.server = serve_start(&(struct serve_options){.address = address,
+                                                   .port = port,
+                                                   .origin = o->origin,
+                                                   .tokens = c.tokens,
+                                                   .ntokens = c.ntokens,
+                                                   .handle = workbench_class_handle,
+                                                   .user = &c},
+                           &e);
+    if (c.server) workbench_class_print_address(&c);
+    if (c.server && o->open && !open_browser(c.server, &e))
+        cli_report_error(&e), e = (struct err){0};
+    while (c.server && !interrupted) serve_wait(c.server, -1, 300);
+    if (c.server) serve_stop(c.server);
+    workbench_class_close(&c);
+    return e.text[0] ? cli_report_error(&e) : EXIT_PASSED;
 }
 
 int cmd_serve(const struct options *o) {
@@ -133,7 +135,7 @@ int cmd_serve(const struct options *o) {
     if (!w.server) return cli_report_error(&e);
     workbench_check_files(&w); /* learns the present contents */
     print_address(&w, address);
-    if (o->open && !open_browser(&w, &e)) cli_report_error(&e);
+    if (o->open && !open_browser(w.server, &e)) cli_report_error(&e);
     serve_until_interrupt(&w);
     serve_stop(w.server);
     for (unsigned i = 0; i < book_count(); i++) buf_free(&w.exercises[i].result);

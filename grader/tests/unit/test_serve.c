@@ -502,6 +502,23 @@ START_TEST(two_assistants_at_once_lose_nothing) {
 }
 END_TEST
 
+/* Ten comments by the server and ten by `grader decide`, in turns and at the same time. */
+START_TEST(other_processes_decide_at_the_same_time) {
+    pid_t other = fork();
+    if (other == 0)
+        _exit(shell("cd %s && for i in 11 12 13 14 15 16 17 18 19 20; do %s/grader decide c.db ann "
+                    "transpose --comment x --line $i --author Roe || exit 1; done",
+                    folder, build_folder()));
+    int result;
+    for (unsigned line = 1; line <= 10; line++)
+        ck_assert_uint_eq(decide("comment", "y", line, 0), 200);
+    ck_assert_int_eq(waitpid(other, &result, 0), other);
+    ck_assert_int_eq(result, 0);
+    ck_assert(store_has("SELECT count(*), count(DISTINCT line), sum(author = 'Lead') FROM decided",
+                        "20|20|10"));
+}
+END_TEST
+
 /* Without --author, the printed address only reads. */
 START_TEST(pseudonyms_hide_the_names) {
     char path[200], name[13];
@@ -545,6 +562,7 @@ UNIT_SUITE(serve) {
     tcase_add_test(class, a_class_is_shown_with_sources_and_reports);
     tcase_add_test(class, a_role_limits_what_a_token_may_do);
     tcase_add_test(class, two_assistants_at_once_lose_nothing);
+    tcase_add_test(class, other_processes_decide_at_the_same_time);
     tcase_add_test(class, wrong_files_of_tokens_are_refused);
     tcase_add_checked_fixture(anonymous, open_anonymous_class, close_fn);
     tcase_add_test(anonymous, pseudonyms_hide_the_names);
