@@ -7,13 +7,17 @@
 #include "grader/class/store.h"
 #include "grader/grade/grade.h"
 
+/* What an intake found nothing of and left as an earlier one stored it. */
+struct class_kept {
+    long long students; /* without an entry */
+    long long files;    /* of students with an entry */
+};
 /* Reads the plan's entries into the store, one student at a time. Then sets the state of each
- * student and exercise: taken, unclear, missing (students of the roster only) or absent. A student
- * without an entry in the plan keeps what an earlier intake stored; `*kept_count` becomes the
- * number of these students. If `is_complete`, the plan has all entries, and the roster's others are
- * missing. */
+ * student and exercise: taken, unclear, missing (students of the roster only) or absent. What the
+ * plan lacks and an earlier intake stored stays, and `kept` counts it. If `is_complete`, the plan
+ * has all submissions of the students in it: what it lacks is missing or absent. */
 bool class_intake(struct store *s, const struct plan *p, const struct exercise *const *list,
-                  bool is_complete, long long *kept_count, struct err *e);
+                  bool is_complete, struct class_kept *kept, struct err *e);
 
 /* Grading a class goes ahead without asking if at most this many are unclear. */
 enum { CLASS_FEW_UNCLEAR = 5 };

@@ -18,6 +18,8 @@ struct intake_ctx {
     const struct exercise *const *list;
     struct exercise_match *matches;
     unsigned found_count; /* students of whom this run's paths have an entry, or may have one */
+    bool is_complete;
+    struct class_kept *kept;
 };
 
 static bool accept_source(void *user, const char *path) {
@@ -170,18 +172,37 @@ static bool save_rejections(struct intake_ctx *c, const char *student, const cha
 /* Sets to absent what an earlier intake took and is no longer handed in. The row must stay: another
  * grader may export the store now, and no student may vanish from the gradebook.
  * add_missing_submissions sets the final state. */
-static bool mark_withdrawn_submissions(struct intake_ctx *c, const char *student, struct err *e) {
+static bool withdraw_submission(struct intake_ctx *c, const char *student, const char *exercise,
+                                struct err *e) {
+    return store_exec(c->s, e,
+                      "UPDATE submission SET state = 'absent', digest = NULL, file = '', why = "
+                      "'nothing handed in', key = NULL WHERE student = ? AND exercise = ? AND file "
+                      "<> ''",
+                      "tt", student, exercise);
+}
+
+static bool has_submission(struct intake_ctx *c, const char *student, const char *exercise,
+                           struct err *e) {
+    sqlite3_stmt *q = store_query(
+        c->s, e, "SELECT 1 FROM submission WHERE student = ? AND exercise = ? AND file <> ''", "tt",
+        student, exercise);
+    bool found = store_step(c->s, &q, e);
+    store_finalize(&q);
+    return found;
+}
+
+/* Keeps what an earlier run took of exercises that this run has no file of: it may name only a
+ * folder of resubmissions. If something of the student needs a review, the file may be in there. */
+static bool keep_or_withdraw(struct intake_ctx *c, const char *student, bool needs_review,
+                             struct err *e) {
     bool ok = true;
-    for (unsigned k = 0; c->list[k] && ok; k++)
-        if (c->matches[k].file_index < 0 && !c->matches[k].reason)
-            ok = store_exec(
-                c->s, e,
-                "UPDATE submission SET state = 'absent', digest = NULL, file = '', why = "
-                "'nothing handed "
-                "in', key = NULL"
-                " WHERE student = ? AND exercise = ? AND file <> ''",
-                "tt", student, book_id(c->list[k]));
-    return ok;
+    for (unsigned k = 0; c->list[k] && ok; k++) {
+        const char *exercise = book_id(c->list[k]);
+        if (c->matches[k].file_index >= 0 || c->matches[k].reason) continue;
+        if (c->is_complete || needs_review) ok = withdraw_submission(c, student, exercise, e);
+        else c->kept->files += has_submission(c, student, exercise, e);
+    }
+    return ok && !e->text[0];
 }
 
 static bool save_student_intake(struct intake_ctx *c, const struct plan_student *st,
@@ -190,7 +211,7 @@ static bool save_student_intake(struct intake_ctx *c, const struct plan_student 
     match_files_to_exercises(in, c->list, c->matches);
     bool ok = upsert_student(c, st, entries, first_review_reason(in), e) &&
               store_exec(c->s, e, "DELETE FROM intake WHERE student = ?", "t", st->id) &&
-              mark_withdrawn_submissions(c, st->id, e);
+              keep_or_withdraw(c, st->id, in->needs_review, e);
     for (unsigned k = 0; c->list[k] && ok; k++) {
         if (c->matches[k].file_index >= 0)
             ok = save_accepted_file(c, st->id, entry, c->list[k],
@@ -267,11 +288,11 @@ static bool keep_student(struct intake_ctx *c, const struct plan_student *st, bo
 
 /* Takes in a student, or keeps what the store has if no entry of this run can be the student's. */
 static bool collect_or_keep(struct intake_ctx *c, unsigned student, const struct plan_pair *pairs,
-                            unsigned n, bool is_complete, struct err *e) {
+                            unsigned n, struct err *e) {
     const struct plan_student *st = &c->p->students[student];
     bool is_found = n || st->review_reason, kept = false;
     c->found_count += is_found;
-    if (!is_found && !is_complete && !keep_student(c, st, &kept, e)) return false;
+    if (!is_found && !c->is_complete && !keep_student(c, st, &kept, e)) return false;
     return kept || collect_student(c, student, pairs, n, e);
 }
 
@@ -316,19 +337,20 @@ static bool add_missing_submissions(struct intake_ctx *c, struct err *e) {
 }
 
 bool class_intake(struct store *s, const struct plan *p, const struct exercise *const *list,
-                  bool is_complete, long long *kept_count, struct err *e) {
+                  bool is_complete, struct class_kept *kept, struct err *e) {
     unsigned n = 0;
     while (list[n]) n++;
-    struct intake_ctx c = {s, p, list, xcalloc(n + 1, sizeof *c.matches), 0};
+    struct intake_ctx c = {s, p, list, xcalloc(n + 1, sizeof *c.matches), 0, is_complete, kept};
+    *kept = (struct class_kept){0};
     bool ok = true;
     for (unsigned student = 0, at = 0, end; student < p->nstudents && ok; student++, at = end) {
         for (end = at; end < p->npairs && p->pairs[end].student == student; end++) {}
-        ok = collect_or_keep(&c, student, p->pairs + at, end - at, is_complete, e);
+        ok = collect_or_keep(&c, student, p->pairs + at, end - at, e);
     }
     ok = ok && store_begin(s, e) &&
          store_commit(s, save_unattributed_entries(&c, e) && add_missing_submissions(&c, e), e);
     free(c.matches);
-    *kept_count =
+    kept->students =
         store_query_int(s, e, "SELECT count(*) FROM student WHERE entries > 0 OR doubt <> ''") -
         c.found_count;
     return ok && !e->text[0];

@@ -67,25 +67,30 @@ static void add_git_times(struct plan *p) {
                 n, n == 1 ? "" : "s");
 }
 
-static void report_kept(long long n) {
-    if (n > 0)
-        fprintf(stderr,
-                "grader: kept what the store has of %lld student%s without an entry in these paths "
-                "(if the paths hold all submissions, add --complete: then they are missing)\n",
-                n, n == 1 ? "" : "s");
+static void report_kept(const struct class_kept *kept) {
+    if (kept->students > 0)
+        fprintf(stderr, "grader: kept what the store has of %lld student%s without an entry here\n",
+                kept->students, kept->students == 1 ? "" : "s");
+    if (kept->files > 0)
+        fprintf(stderr, "grader: kept %lld earlier submission%s of students with an entry here\n",
+                kept->files, kept->files == 1 ? "" : "s");
+    if (kept->students > 0 || kept->files > 0)
+        fputs("grader: if these paths hold all submissions, add --complete: what they lack is then "
+              "missing\n",
+              stderr);
 }
 
 bool cli_class_intake(const struct options *o, struct store *s, const struct exercise *const *list,
                       unsigned *entry_count, struct err *e) {
     struct plan p;
-    long long kept_count = 0;
+    struct class_kept kept;
     struct plan_options po = {
         .layout = o->layout, .roster = o->roster, .exercise = list[1] ? NULL : list[0]};
     if (o->loaded_assignment && !assignment_save(o->loaded_assignment, s, e)) return false;
     bool ok = plan_build(&p, o->operands, o->noperands, &po, e);
     if (ok && o->loaded_assignment && o->loaded_assignment->has_deadline) add_git_times(&p);
-    ok = ok && class_intake(s, &p, list, o->complete, &kept_count, e);
-    if (ok) report_kept(kept_count);
+    ok = ok && class_intake(s, &p, list, o->complete, &kept, e);
+    if (ok) report_kept(&kept);
     *entry_count = p.nentries;
     plan_free(&p);
     return ok;
