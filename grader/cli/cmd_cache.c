@@ -1,7 +1,7 @@
 /* cmd_cache.c — grader cache: shows the size of the cache; grader cache clear: empties it. */
 #include "common/paths.h"
 #include "grader/cli/commands.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "grader/class/parallel.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/tune.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/result_serialize.h"
 #include "grader/page/page.h"

@@ -12,7 +12,7 @@
 #include "common/file.h"
 #include "grader/class/parallel.h"
 #include "grader/cli/commands.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/speed_gpu.h"
 #include "grader/server/server.h"

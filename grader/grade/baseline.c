@@ -6,7 +6,7 @@
 #include "grader/grade/grading_ctx.h"
 #include "common/file.h"
 #include "grader/book/book.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "grader/grade/baseline_data.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "common/text.h"
 #include "common/paths.h"
 #include "grader/book/book.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "grader/grade/compiler_jail.h"
 #include "grader/grade/host_header.h"
 #include "grader/grade/nvcc_phases.h"

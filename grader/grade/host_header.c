@@ -21,7 +21,7 @@
  * header saves. If another grader has evicted one since, the sandbox has no header. */
 #include "grader/grade/host_header.h"
 #include "common/buf.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "grader/grade/nvcc_phases.h"
 
 #include <stdio.h>

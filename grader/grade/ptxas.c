@@ -2,7 +2,7 @@
 #include "grader/grade/ptxas.h"
 #include "common/text.h"
 #include "grader/grade/build.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "grader/grade/compiler_jail.h"
 #include "grader/server/ptxas.h"
 

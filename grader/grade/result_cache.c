@@ -4,7 +4,7 @@
 #include "common/paths.h"
 #include "grader/book/book.h"
 #include "grader/grade/build.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "grader/grade/compiler_jail.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/provenance.h"

@@ -8,7 +8,7 @@
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "grader/grade/baseline_data.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/provenance.h"

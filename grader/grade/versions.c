@@ -4,7 +4,7 @@
 #include "grader/grade/versions.h"
 #include "common/file.h"
 #include "grader/book/book.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "grader/grade/grading_ctx.h"
 #include "grader/grade/compiler_jail.h"
 

@@ -5,7 +5,7 @@
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "grader/jail/jail.h"
 #include "grader/tests/hostile/hostile.h"
 

@@ -5,7 +5,7 @@
 #include "common/hash.h"
 #include "common/text.h"
 #include "grader/book/book.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "grader/cli/options.h"
 #include "grader/grade/result_serialize.h"
 #include "grader/class/parallel.h"

@@ -1,8 +1,8 @@
 /* test_result_cache.c — tests which results are kept and for whom (grade/result_cache.h), and the
- * bound of the cache (grade/cache_bound.c). */
+ * bound of the cache (common/cache_bound.c). */
 #include "common/file.h"
 #include "grader/book/book.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "grader/grade/result_cache.h"
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"

@@ -16,7 +16,7 @@
 #include "common/grow.h"
 #include "common/paths.h"
 #include "common/text.h"
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 
 #include <fcntl.h>
 #include <fts.h>

@@ -1,6 +1,6 @@
 /* cache.c — see cache.h. An entry is its payload followed by the payload's SHA-256 as 64 hex
  * digits. */
-#include "grader/grade/cache.h"
+#include "common/cache.h"
 #include "common/file.h"
 #include "common/paths.h"
 
