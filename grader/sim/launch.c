@@ -115,6 +115,7 @@ static void compile_kernel(const struct sim *s, const struct sim_launch *r) {
 void sim_launch(struct sim *s, const struct sim_launch *r, struct sim_result *out) {
     struct launch l;
     *out = (struct sim_result){0};
+    atomic_store(&s->blocks_total, 0);
     compile_kernel(s, r);
     launch_prepare(&l, s, r);
     execute_launch(&l, out);

@@ -81,7 +81,8 @@ static void show(const struct running_launch *l, double seconds) {
     struct sim_progress now = sim_get_progress(l->sim);
     struct status_count count = {"blocks", now.blocks_done, now.blocks_total, l->start_seconds};
     struct buf text = {0};
-    status_put_count(&count, seconds, &text);
+    if (now.blocks_total) status_put_count(&count, seconds, &text);
+    else buf_puts(&text, "no block yet"); /* gcc compiles the kernel (--native) */
     buf_printf(&text, ": kernel %s", l->kernel);
     text_demangle(&text);
     status_print_since(buf_str(&text), l->start_seconds);

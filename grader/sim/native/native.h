@@ -15,8 +15,9 @@
 #pragma once
 #include "grader/sim/code/code.h"
 
-/* compile.c: compiles the segments of a kernel that have none yet, and makes them the module's.
- * Returns false, with the error set, if the C compiler is missing or fails. */
+/* compile.c: compiles the segments of a kernel that have none yet, or takes their object from the
+ * cache, and makes them the module's. Returns false, with the error set, if the C compiler fails or
+ * the kernel is too long, and once in this process if there is no compiler. */
 bool native_compile(struct sim_module *m, const struct sim_func *f, struct err *e);
 /* Frees what was loaded for the module. */
 void native_unload(struct sim_module *m);
