@@ -201,11 +201,11 @@ static bool has_source_line(const struct result *r) {
     return false;
 }
 
-/* Returns true if the ladder's text explains why this step scores no more than the one before. */
-static bool ladder_explains(const struct exercise *ex, const char *step) {
+/* Returns true if the ladder's text says this of the step. */
+static bool ladder_says(const struct exercise *ex, const char *step, const char *statement) {
     char phrase[160];
     struct buf ladder = {0};
-    snprintf(phrase, sizeof phrase, "`%.100s` scores no more than", step);
+    snprintf(phrase, sizeof phrase, "`%.100s` %.50s", step, statement);
     bool found = read_ladder(ex, &ladder) && strstr(buf_str(&ladder), phrase);
     buf_free(&ladder);
     return found;
@@ -213,12 +213,14 @@ static bool ladder_explains(const struct exercise *ex, const char *step) {
 
 static bool is_graded(const struct result *r) { return r->verdict == V_AC || r->verdict == V_PART; }
 
-/* Checks that no step costs points, and that its report says how to go on. */
+/* Checks that no step costs points, unless the ladder says that it does, and that its report says
+ * how to go on. */
 static void check_step_points(struct verification *c, const struct exercise *ex,
                               const struct subject *s, const struct subject *previous) {
     struct buf problems = {0};
     if (!is_graded(&s->result)) return; /* reported already */
-    if (previous && is_graded(&previous->result))
+    bool is_detour = ladder_says(ex, s->label, "costs points");
+    if (previous && is_graded(&previous->result) && !is_detour)
         ladder_keeps_points(&s->result, &previous->result, &problems);
     ladder_names_idea(&s->result, &problems);
     verify_report_problems(c, ex, s->label, &problems);
@@ -238,7 +240,8 @@ void verify_step_order(struct verification *c, unsigned exercise_index) {
         const struct subject *s = &c->subjects[i];
         if (c->exercise_of[i] != exercise_index || s->role != STEP) continue;
         bool is_better = !previous || s->result.score > previous->result.score + 0.05;
-        bool is_explained = ladder_explains(c->list[exercise_index], s->label);
+        bool is_explained = ladder_says(c->list[exercise_index], s->label, "scores no more than") ||
+                            ladder_says(c->list[exercise_index], s->label, "costs points");
         if (!is_better && !is_explained && !is_faster_tie(&s->result, &previous->result))
             verify_report_problem(c, c->list[exercise_index],
                                   "step %s gets %.1f points, %s %.1f; the ladder must explain it",
