@@ -12,7 +12,9 @@ enum { MAX_LESSON = 1 << 20 };
 
 static double points_at_speed(const struct result *r, double vs_solution) {
     double gain = r->speed.solution_speedup;
-    return score_speed(r->available.speed, score_counted_speed(vs_solution, gain), gain);
+    bool is_modelled = !strcmp(r->speed.kind, "modelled");
+    return score_speed(r->available.speed,
+                       is_modelled ? score_counted_speed(vs_solution, gain) : vs_solution, gain);
 }
 
 /* Returns the points that a step loses by being modelled slower by the resolution, of 100. */

@@ -12,7 +12,10 @@ static struct result step_with(double score) {
                            .max_score = 100,
                            .available = {0, 60, 40},
                            .speed_counted = true,
-                           .speed = {.valid = true, .solution_speedup = 2.718281828 / 0.9}};
+                           .speed = {.valid = true,
+                                     .kind = "measured",
+                                     .vs_solution = 0.5,
+                                     .solution_speedup = 2.718281828 / 0.9}};
 }
 
 START_TEST(a_step_may_not_cost_points) {
