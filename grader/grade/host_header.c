@@ -13,8 +13,8 @@
  * nvcc's list of steps (--dryrun) is the same for each file but for its name. nvcc runs gcc to
  * make it, so a kept list saves a tenth of the build.
  *
- * Making it takes as long as ten builds save, so the second build with an empty cache makes it: a
- * container that grades one submission never does.
+ * Making it costs several times what a build saves, so the second build with an empty cache makes
+ * it: a container that grades one submission never does.
  *
  * The cache keeps the files with a digest behind them, which gcc ignores and the script cuts
  * off. The files are bound into the sandbox, not read: a digest of 20 MB would cost more than the

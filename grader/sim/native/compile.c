@@ -152,9 +152,14 @@ static void keep_object(const char key[HASH_HEX_SIZE], const char *path) {
 }
 
 static void *compile_object(const char key[HASH_HEX_SIZE], const struct buf *text, struct err *e) {
-    char folder[64] = "/tmp/simgpu-native-XXXXXX", source[96], path[96];
+    char folder[PATH_TEMPORARY_BYTES], source[PATH_TEMPORARY_BYTES + 16],
+        path[PATH_TEMPORARY_BYTES + 16];
     void *object = NULL;
-    if (!mkdtemp(folder)) return err_set(e, ERR_SYSTEM, "can't make a folder in /tmp"), NULL;
+    path_temporary(folder, "native");
+    if (!mkdtemp(folder))
+        return err_set(e, ERR_SYSTEM, "can't make %s: set TMPDIR to a folder that you can write to",
+                       folder),
+               NULL;
     snprintf(source, sizeof source, "%s/kernel.c", folder);
     snprintf(path, sizeof path, "%s/kernel.so", folder);
     double start_seconds = clock_seconds();
