@@ -76,9 +76,10 @@ static void put_pictures(const struct site_page *p, struct buf *out) {
     bool is_timed = true;
     for (unsigned i = 0; i < b.nversions; i++) is_timed = is_timed && list[i].us > 0;
     const struct ex_case *c = is_timed ? &ex->timed_case : &ex->technique_case;
-    struct result r = {.ex = ex,
-                       .file = "",
-                       .speed = {.valid = true, .kind = "modelled", .is_timed_size = is_timed}};
+    struct result r = {
+        .ex = ex,
+        .file = "",
+        .speed = {.valid = true, .kind = "modelled", .bound_by = "", .is_timed_size = is_timed}};
     r.speed.bytes = ex->bytes ? ex->bytes(c) : 0, r.speed.flops = ex->flops ? ex->flops(c) : 0;
     buf_puts(out, "<h2>In pictures</h2>\n<p class=\"dim\">Modelled on "),
         html_escape_text(default_device()->full_name, out);
