@@ -132,8 +132,9 @@ static void render(const struct site *s, const struct site_page *p, const char *
         cmark_render_html(root, CMARK_OPT_DEFAULT, cmark_parser_get_syntax_extensions(parser));
     struct buf page = {0};
     buf_puts(&page, html);
-    text_replace(&page, "<pre><code",
-                 "<pre tabindex=\"0\"><code"); /* it scrolls, also by keyboard */
+    /* Wide code and tables scroll, also by keyboard. */
+    text_replace(&page, "<pre><code", "<pre tabindex=\"0\"><code");
+    text_replace(&page, "<table>", "<table tabindex=\"0\">");
     buf_add(out, buf_str(&page), page.size);
     buf_free(&page);
     free(html);
