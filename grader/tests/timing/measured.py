@@ -3,7 +3,7 @@
 
 Every version of every exercise is modelled anew, for DEVICE (h100); the modelled times in the report itself, from the model of that
 time, are printed as "before". The model is fitted to fit.py's launches, not to these, except for two constants
-(docs/time-model.md names them), which were lowered after a look at these times. Times are modelled from PTX, as in
+(docs/results/time-model-history.md names them), which were lowered after a look at these times. Times are modelled from PTX, as in
 grading; with --machine-code from what ptxas makes (build/nvdisasm).
 --json=FILE keeps the modelled times, by kernel; --from=FILE takes them from there; --before=FILE compares with such a file in place of the
 report's own; --rows prints every version, with what bounds its longest kernel."""
