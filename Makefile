@@ -182,11 +182,14 @@ pictures: all
 # Checks that every page parses, has no dead link and loads no other file. With Chromium also: no
 # error, no horizontal scrolling at three widths, light and dark, and nothing cut off in print.
 # `python3 grader/tests/pages/pages.py FOLDER PICTURES` takes screenshots. Then it uses `grader serve`
-# in the browser: edits, saves, conflicts, reloads, restores.
+# in the browser: edits, saves, conflicts, reloads, restores. Set-up installs Chromium, nginx and
+# axe-core if it can.
 drawn := 02-coalescing/transpose-1-coalesced-reads 04-bank-conflicts/reduce_addressing-1-modulo 07-fusion/softmax-1-three-kernels
 check-editors: all
 	$(Q)python3 grader/tests/editors/editors.py $(B)/grader
-check-pages: site
+$(B)/pages.done: grader/setup.sh grader/packages.txt
+	$(Q)mkdir -p $(@D) && $(SETUP) $(B) pages && touch $@
+check-pages: site $(B)/pages.done
 	$(Q)mkdir -p $(B)/pages && for f in $(drawn); do name=$${f##*/}; \
 	  $(B)/grader report $${name%%-*} --file solutions/$$f.cu --output $(B)/pages/$$name.html || [ $$? = 1 ] || exit 1; done
 	$(Q)python3 grader/tests/pages/pages.py $(SITE) && python3 grader/tests/pages/pages.py $(B)/pages

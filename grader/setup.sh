@@ -11,8 +11,8 @@
 # and go to BUILD/toolkit. The link BUILD/cuda then leads to the toolkit, and BUILD/nvdisasm to its
 # disassembler or to that of a wheel. Only times from machine code need the disassembler.
 #
-# KIND is a word of the table's first column. `check` goes on if something is unavailable; `fuzz`,
-# `slurm` and `deb` never install. `libraries` is like `build`, but installs nothing and looks for
+# KIND is a word of the table's first column. `check` and `pages` go on if something is unavailable;
+# `fuzz`, `slurm` and `deb` never install. `pages` also fetches axe-core from PyPI into BUILD/axe. `libraries` is like `build`, but installs nothing and looks for
 # no nvcc; use it with the CC of another machine and PKG_CONFIG=none.
 #
 # setup.sh names FAMILY KIND…: prints the packages of apt, dnf, pacman, zypper or apk, one a line,
@@ -119,10 +119,18 @@ has_compiler() {
         printf '#if !defined __clang__ && __GNUC__ < %s\n#error\n#endif\n' "$1" | $CC -E -xc - >/dev/null 2>>"$log"
 }
 
+# runs PROGRAMS: succeeds if one of them is there.
+runs() {
+    for program in $(echo "$1" | tr '|' ' '); do
+        if command -v "$program" >/dev/null; then return 0; fi
+    done
+    return 1
+}
+
 # has NAME HOW: succeeds if the need is present, by the check of the table's column "how".
 has() {
     case $2 in
-        run:*) command -v "${2#*:}" >/dev/null ;;
+        run:*) runs "${2#*:}" ;;
         gcc:*) has_compiler "${2#*:}" ;;
         cxx:*) has_header "${2#*:}" ;;
         file:*) [ -e "${2#*:}" ] ;;
@@ -228,11 +236,12 @@ install() {
     say "installing $*"
     exec 9>"$build/apt.lock"
     flock 9 # make may run several setups at the same time
-    # For `check`, install one by one if the whole list fails: each tool is useful alone.
-    { $unasked apt-get update -qq; fetch_packages "$@" || { [ "$kind" = check ] && for one in "$@"; do fetch_packages "$one"; done; }; } \
+    # For optional tools, install one by one if the whole list fails: each one is useful alone.
+    { $unasked apt-get update -qq; fetch_packages "$@" || { is_optional "$kind" && for one in "$@"; do fetch_packages "$one"; done; }; } \
         >"$build/apt.log" 2>&1 || { flock -u 9; return 1; }
     flock -u 9
 }
+is_optional() { [ "$1" = check ] || [ "$1" = pages ]; }
 fetch_packages() { $unasked env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; }
 
 may_install() {
@@ -273,9 +282,36 @@ kinds_to_build() {
     if python3 -m pip --version >/dev/null 2>&1; then echo build; else echo "build nvcc"; fi
 }
 
+# unpack_wheels FOLDER MARK [OPTION…]: unpacks the list's wheels with that mark into FOLDER.
+unpack_wheels() {
+    folder=$1 mark=$2
+    shift 2
+    rm -rf "$folder" "$folder.venv"
+    if python3 -m pip --version >/dev/null 2>&1; then python=python3; else
+        python3 -m venv "$folder.venv" || return 1
+        python=$folder.venv/bin/python
+    fi
+    result=0
+    sed -n "s/^$mark: //p" "$table" | PIP_USER=0 PIP_ROOT_USER_ACTION=ignore "$python" -m pip install "$@" --target "$folder" \
+        --no-deps --no-compile --disable-pip-version-check -r /dev/stdin || result=1
+    rm -rf "$folder.venv"
+    return $result
+}
+
+# fetch_axe: fetches axe-core into BUILD/axe; on failure that folder is missing.
+fetch_axe() {
+    say "fetching axe-core into $build/axe:"
+    sed -n 's/^axe: /    /p' "$table"
+    unpack_wheels "$build/axe.new" axe --timeout 10 --retries 0 >"$build/pip.log" 2>&1 && mv "$build/axe.new" "$build/axe"
+}
+
 case $asked in
     build | libraries) ;;
     check) need check || say "continuing without it"; exit 0 ;;
+    pages)
+        need pages || say "continuing without it"
+        [ -d "$build/axe" ] || fetch_axe || say "could not fetch axe-core (see $build/pip.log); continuing without it"
+        exit 0 ;;
     *) need "$asked"; exit ;;
 esac
 : >"$build/deps/headers"
@@ -295,22 +331,6 @@ if [ "$(missing editor)" ]; then
 fi
 
 # ---- the compiler ----
-
-# unpack_wheels FOLDER MARK [OPTION…]: unpacks the list's wheels with that mark into FOLDER.
-unpack_wheels() {
-    folder=$1 mark=$2
-    shift 2
-    rm -rf "$folder" "$folder.venv"
-    if python3 -m pip --version >/dev/null 2>&1; then python=python3; else
-        python3 -m venv "$folder.venv" || return 1
-        python=$folder.venv/bin/python
-    fi
-    result=0
-    sed -n "s/^$mark: //p" "$table" | PIP_USER=0 PIP_ROOT_USER_ACTION=ignore "$python" -m pip install "$@" --target "$folder" \
-        --no-deps --no-compile --disable-pip-version-check -r /dev/stdin || result=1
-    rm -rf "$folder.venv"
-    return $result
-}
 
 # fetch_toolkit MARK FOLDER: fetches the wheels with that mark into BUILD/FOLDER.
 fetch_toolkit() {

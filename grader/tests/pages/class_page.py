@@ -86,7 +86,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     if not program:
-        print("skipped: the class page in a browser, no Chromium is here (apt-get install chromium-headless-shell)")
+        print("skipped: the class page in a browser, no Chromium is here (sh grader/setup.sh build pages)")
         return 0
     pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
     if pictures:

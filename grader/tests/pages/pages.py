@@ -5,9 +5,9 @@ If it finds axe-core, also that axe reports no violation (WCAG 2.2, A and AA).
 
     pages.py FOLDER [PICTURES]      PICTURES: a folder for screenshots, index.html and the first pages
 
-The second half needs: apt-get install chromium-headless-shell (or chromium). It controls Chromium through two pipes, with the
-DevTools protocol. axe-core is the file that AXE_CORE names, or that of the Python package axe-core-python."""
-import base64, html.parser, importlib.util, json, os, pathlib, re, shutil, subprocess, sys, time
+The second half needs Chromium, which `make check-pages` installs if it can, as grader/packages.txt names it. It controls Chromium
+through two pipes, with the DevTools protocol. axe-core is the file that AXE_CORE names, or that in build/axe."""
+import base64, html.parser, json, os, pathlib, re, shutil, subprocess, sys, time
 
 WIDTHS = (360, 720, 1280, 1920, 2560)
 PAPER = 718  # CSS pixels: A4, 210 mm at 96 to the inch, less Chromium's margins of a centimetre
@@ -80,11 +80,8 @@ def check_text(path, folder, read):
 
 def find_axe():
     """Returns the text of axe-core; None = this machine has none."""
-    path = os.environ.get("AXE_CORE")
-    package = None if path else importlib.util.find_spec("axe_core_python")
-    if package:
-        path = pathlib.Path(package.origin).with_name("axe.min.js")
-    return pathlib.Path(path).read_text(encoding="utf-8") if path else None
+    path = pathlib.Path(os.environ.get("AXE_CORE") or pathlib.Path(__file__).parents[3] / "build/axe/axe_core_python/axe.min.js")
+    return path.read_text(encoding="utf-8") if path.exists() else None
 
 
 class Browser:
@@ -203,11 +200,11 @@ def main():
                 tell(path, "", [f"a link to #{place}, a place that {target or 'it'} does not have"])
     program = next((p for p in map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome")) if p), None)
     if not program:
-        print("skipped: how pages look, no Chromium is here (apt-get install chromium-headless-shell)")
+        print("skipped: how pages look, no Chromium is here (sh grader/setup.sh build pages)")
     else:
         browser, axe = Browser(program), find_axe()
         if not axe:
-            print("skipped: accessibility, no axe-core is here (pip install axe-core-python, or AXE_CORE=axe.min.js)")
+            print("skipped: accessibility, no axe-core is here (sh grader/setup.sh build pages, or AXE_CORE=axe.min.js)")
         for i, path in enumerate(pages):
             for width in WIDTHS:
                 dark = width == 720

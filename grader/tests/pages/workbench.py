@@ -4,7 +4,7 @@ program, a conflict, a reload, a restored version, hints. It also looks for erro
 
     workbench.py GRADER [PICTURES]      PICTURES: a folder for screenshots
 
-It needs: apt-get install chromium-headless-shell (or chromium). pages.py controls the browser."""
+It needs what pages.py needs, and nginx for its last part. pages.py controls the browser."""
 import json, os, pathlib, re, shutil, socket, subprocess, sys, tempfile, threading, time
 from pages import Browser, find_axe
 
@@ -340,7 +340,7 @@ def nginx(folder, port, prefix):
     """Starts nginx in front of the server, if this machine has it; returns the process and its port."""
     program = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
     if not program:
-        print("skipped: the workbench behind nginx, none is here (apt-get install nginx-light)")
+        print("skipped: the workbench behind nginx, none is here (sh grader/setup.sh build pages)")
         return None, 0
     own = free_port()
     pathlib.Path(folder, "nginx.conf").write_text(f"""pid {folder}/nginx.pid; error_log stderr; daemon off; events {{}}
@@ -397,7 +397,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     if not program:
-        print("skipped: the workbench in a browser, no Chromium is here (apt-get install chromium-headless-shell)")
+        print("skipped: the workbench in a browser, no Chromium is here (sh grader/setup.sh build pages)")
         return 0
     grader = os.path.abspath(sys.argv[1])
     pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None

@@ -126,6 +126,9 @@ START_TEST(each_need_names_a_package_of_each_family_or_a_dash) {
     ck_assert_int_eq(shell("test \"$(sh grader/setup.sh names apt editor)\" = libjs-codemirror && "
                            "test -z \"$(sh grader/setup.sh names dnf editor)\""),
                      0);
+    ck_assert_int_eq(shell("test \"$(sh grader/setup.sh names apt pages | tr '\\n' ' ')\" = "
+                           "'chromium-headless-shell nginx-light '"),
+                     0);
     ck_assert_int_eq(shell("sh grader/setup.sh names brew build 2>/dev/null"), 1);
 }
 END_TEST
