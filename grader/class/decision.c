@@ -16,12 +16,22 @@ static const char *const kind_names[] = {
 #undef X
 };
 
+enum decision_kind decision_parse_kind(const char *name) {
+    for (unsigned i = 0; i < sizeof kind_names / sizeof *kind_names; i++)
+        if (!strcmp(name, kind_names[i])) return (enum decision_kind)i;
+    return DECISION_comment; /* of a newer grader: a text */
+}
+
 static bool has_row(struct store *s, const char *sql, const char *student, const char *exercise,
                     struct err *e) {
     sqlite3_stmt *q = store_query(s, e, sql, "tt", student, exercise);
     bool found = store_step(s, &q, e);
     store_finalize(&q);
     return found;
+}
+
+static bool is_of_request(const struct decision *d) {
+    return d->kind == DECISION_request || d->kind == DECISION_answer;
 }
 
 static bool check_subject(struct store *s, const struct decision *d, struct err *e) {
@@ -33,8 +43,12 @@ static bool check_subject(struct store *s, const struct decision *d, struct err 
                                     s->path, d->student);
     if (d->kind == DECISION_deadline && *d->exercise)
         return err_set(e, ERR_INPUT, "a deadline is for all exercises of a student; name none");
-    if (d->kind == DECISION_score && !*d->exercise)
-        return err_set(e, ERR_INPUT, "a score is for one exercise; name it behind the student");
+    bool is_for_one = d->kind == DECISION_score || is_of_request(d);
+    if (is_for_one && !*d->exercise)
+        return err_set(e, ERR_INPUT, "%s is for one exercise; name it behind the student",
+                       d->kind == DECISION_score    ? "a score"
+                       : d->kind == DECISION_answer ? "an answer"
+                                                    : "a request");
     return !*d->exercise ||
            has_row(s, "SELECT 1 FROM submission WHERE student = ? AND exercise = ?", d->student,
                    d->exercise, e) ||
@@ -67,7 +81,7 @@ static bool parse_value(const struct decision *d, char out[MAX_TEXT_BYTES], stru
     out[0] = 0;
     if (!strcmp(d->value, "-")) return true;
     if (strlen(d->value) >= MAX_TEXT_BYTES)
-        return err_set(e, ERR_INPUT, "a comment has at most %d bytes", MAX_TEXT_BYTES - 1);
+        return err_set(e, ERR_INPUT, "a text has at most %d bytes", MAX_TEXT_BYTES - 1);
     if (d->kind == DECISION_score) return parse_score(d->value, out, e);
     if (d->kind == DECISION_deadline) return parse_deadline(d->value, out, e);
     snprintf(out, MAX_TEXT_BYTES, "%s", d->value);
@@ -109,6 +123,16 @@ static bool check_seen(struct store *s, const struct decision *d, struct err *e)
     return !e->text[0];
 }
 
+/* Returns false if `d` answers, and there is no request; a later answer replaces an earlier one. */
+static bool check_request(struct store *s, const struct decision *d, struct err *e) {
+    return d->kind != DECISION_answer ||
+           has_row(s,
+                   "SELECT 1 FROM decided WHERE student = ? AND exercise = ? AND kind = 'request'",
+                   d->student, d->exercise, e) ||
+           (!e->text[0] && err_set(e, ERR_INPUT, "%s has no request of '%.100s' about %s", s->path,
+                                   d->student, d->exercise));
+}
+
 static bool insert_decision(struct store *s, const struct decision *d, const char *value,
                             struct err *e) {
     char date[32];
@@ -128,11 +152,12 @@ static bool insert_decision(struct store *s, const struct decision *d, const cha
 
 bool decision_add(struct store *s, const struct decision *d, struct err *e) {
     char value[MAX_TEXT_BYTES];
-    if (!*d->reason && d->kind != DECISION_comment)
+    if (!*d->reason && d->kind != DECISION_comment && !is_of_request(d))
         return err_set(e, ERR_INPUT, "give the reason with --reason; the student's page shows it");
     if (!*d->author) return err_set(e, ERR_INPUT, "say who decides with --author");
     if (!check_subject(s, d, e) || !parse_value(d, value, e) || !store_begin(s, e)) return false;
-    return store_commit(s, check_seen(s, d, e) && insert_decision(s, d, value, e), e);
+    return store_commit(
+        s, check_seen(s, d, e) && check_request(s, d, e) && insert_decision(s, d, value, e), e);
 }
 
 /* ---- the history ---- */
@@ -184,7 +209,24 @@ sqlite3_stmt *decision_query(struct store *s, const char *student, const char *e
     return store_query(
         s, e,
         "SELECT kind, line, value, reason, author FROM decided WHERE student = ? AND "
-        "exercise IN (?, '') ORDER BY kind, line",
+        "exercise IN (?, '') ORDER BY kind = 'answer', kind, line",
+        "tt", student, exercise);
+}
+
+/* ---- requests ---- */
+
+sqlite3_stmt *decision_query_requests(struct store *s, const char *student, const char *exercise,
+                                      struct err *e) {
+    return store_query(
+        s, e,
+        "SELECT q.made_at, q.student, q.exercise, q.author, q.value, q.next IS NULL AND "
+        "coalesce(a.value, '') = '' AS is_open, nullif(a.value, ''), a.author, a.made_at FROM "
+        "(SELECT r.*, (SELECT min(n) FROM decision o WHERE o.student = r.student AND o.exercise = "
+        "r.exercise AND o.kind = 'request' AND o.n > r.n) AS next FROM decision r WHERE r.kind = "
+        "'request' AND r.value <> '') q LEFT JOIN decision a ON a.n = (SELECT max(n) FROM decision "
+        "o WHERE o.student = q.student AND o.exercise = q.exercise AND o.kind = 'answer' AND o.n > "
+        "q.n AND (q.next IS NULL OR o.n < q.next)) WHERE q.student = coalesce(?1, q.student) AND "
+        "q.exercise = coalesce(?2, q.exercise) ORDER BY q.n",
         "tt", student, exercise);
 }
 

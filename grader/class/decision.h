@@ -1,22 +1,27 @@
 /* decision.h — what an instructor decides about a student: a score, an excuse, a deadline,
- * comments. Decisions are rows of the store that are only ever added (store.def); a later one
- * replaces an earlier one of the same kind, and both remain with reason, author and date. */
+ * comments; and a student's request to grade an exercise again, with its answer. Decisions are rows
+ * of the store that are only ever added (store.def); a later one replaces an earlier one of the
+ * same kind, and both remain with reason, author and date. */
 #pragma once
 #include "grader/class/store.h"
 
 #include <stdio.h>
 
 /* X(name, what a value is) */
-#define DECISION_KINDS(X)                      \
-    X(score, "points of 100, before lateness") \
-    X(excused, "yes")                          \
-    X(deadline, "a time with its offset")      \
-    X(comment, "a text, to one line or to all")
+#define DECISION_KINDS(X)                            \
+    X(score, "points of 100, before lateness")       \
+    X(excused, "yes")                                \
+    X(deadline, "a time with its offset")            \
+    X(comment, "a text, to one line or to all")      \
+    X(request, "a student's text: grade this again") \
+    X(answer, "a text, which closes the request")
 enum decision_kind {
 #define X(name, text) DECISION_##name,
     DECISION_KINDS(X)
 #undef X
 };
+/* Returns the kind of a row of `decision`. */
+enum decision_kind decision_parse_kind(const char *name);
 struct decision {
     const char *student;
     const char *exercise; /* its id; "" = all, as for a deadline */
@@ -27,7 +32,7 @@ struct decision {
     const long long *last_seen; /* the latest row of `decision` that the author saw; NULL = any */
 };
 /* Checks a decision and adds it. Returns false if the student, the exercise or the value is none,
- * or if somebody decided the same after `last_seen`. */
+ * if somebody decided the same after `last_seen`, or if no open request awaits the answer. */
 bool decision_add(struct store *s, const struct decision *d, struct err *e);
 /* Write the history, the latest last. */
 bool decision_export_text(struct store *s, FILE *f, struct err *e);
@@ -35,6 +40,11 @@ bool decision_export_csv(struct store *s, FILE *f, struct err *e);
 /* Queries the valid decisions about a student's exercise: kind, line, value, reason, author. */
 sqlite3_stmt *decision_query(struct store *s, const char *student, const char *exercise,
                              struct err *e);
+/* Queries the requests, oldest first: when, student, exercise, author, text, is_open, and of the
+ * answer, NULL = none: text, author, when. A NULL student or exercise selects all. A request is
+ * open until it is answered, withdrawn, or replaced by the student's next one. */
+sqlite3_stmt *decision_query_requests(struct store *s, const char *student, const char *exercise,
+                                      struct err *e);
 /* Removes all that the store has of a student. `*result_count` becomes the number of results that
  * nobody else has. Returns false if there is no such student. */
 bool decision_forget(struct store *s, const char *student, long long *result_count, struct err *e);

@@ -1,6 +1,7 @@
 /* export.c — the gradebook as a table, CSV and JSON; see export.h. It writes each row as soon as
  * it is read, so memory does not grow with the class. */
 #include "common/text.h"
+#include "grader/class/decision.h"
 #include "grader/class/export.h"
 #include "grader/grade/provenance.h"
 #include "grader/report/report.h"
@@ -252,16 +253,43 @@ static json_t *begin_student(sqlite3_stmt *q) {
     return o;
 }
 
-static void add_row_json(json_t *student, sqlite3_stmt *q) {
+/* Returns the requests to grade an exercise again, oldest first; NULL if there are none. */
+static json_t *requests_json(struct store *s, sqlite3_stmt *row, struct err *e) {
+    static const struct {
+        const char *key;
+        int column;
+    } keys[] = {{"made_at", 0}, {"author", 3},      {"text", 4},
+                {"answer", 6},  {"answered_by", 7}, {"answered_at", 8}};
+    json_t *list = json_array();
+    sqlite3_stmt *q = decision_query_requests(s, store_column_text(row, EXPORT_student),
+                                              store_column_text(row, EXPORT_exercise), e);
+    while (store_step(s, &q, e)) {
+        json_t *o = json_object();
+        for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
+            json_object_set_new(o, keys[i].key, text_or_null(q, keys[i].column));
+        json_object_set_new(o, "open", json_boolean(sqlite3_column_int(q, 5)));
+        json_array_append_new(list, o);
+    }
+    if (json_array_size(list)) return list;
+    json_decref(list);
+    return NULL;
+}
+
+static void append_exercise(json_t *student, const char *list, json_t *o, json_t *requests) {
+    if (requests) json_object_set_new(o, "requests", requests);
+    json_array_append_new(json_object_get(student, list), o);
+}
+
+static void add_row_json(json_t *student, sqlite3_stmt *q, json_t *requests) {
     if (is_null(q, EXPORT_verdict)) {
-        json_array_append_new(json_object_get(student, "ungraded"), ungraded_json(q));
+        append_exercise(student, "ungraded", ungraded_json(q), requests);
         if (!strcmp(store_column_text(q, EXPORT_state), "unclear"))
             json_object_set_new(student, "refused", text_or_null(q, EXPORT_reason));
         return;
     }
     json_object_set_new(student, "device", device_json(store_column_text(q, EXPORT_device)));
     json_object_set_new(student, "jail", text_or_null(q, EXPORT_jail));
-    json_array_append_new(json_object_get(student, "exercises"), graded_json(q));
+    append_exercise(student, "exercises", graded_json(q), requests);
 }
 
 static void end_student(FILE *f, json_t *o, bool first) {
@@ -286,7 +314,7 @@ bool export_json(struct store *s, FILE *f, struct err *e) {
                               store_column_text(q, EXPORT_student)))
             end_student(f, student, first), first = false, student = NULL;
         if (!student) student = begin_student(q);
-        add_row_json(student, q);
+        add_row_json(student, q, requests_json(s, q, e));
     }
     if (student) end_student(f, student, first);
     fputs("\n]\n}\n", f);

@@ -4,11 +4,12 @@
  * Moodle reads the participant's number and the plugin from the name of a folder, "Jane
  * Doe_123_assignsubmission_file_", so each student's pages go into the folder of the submission.
  * Canvas reads the two numbers of "doejane_123_456_transpose.cu" and shows the file under the name
- * of the submitted one. So a source comes back with the report as comments above it, and an archive
- * as a zip file of the pages. */
+ * of the submitted one. So a source comes back with the report as comments above it and the
+ * instructor's at their lines, and an archive as a zip file of the pages. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"
+#include "grader/class/decision.h"
 #include "grader/class/export.h"
 #include "grader/class/page.h"
 #include "grader/class/zip_file.h"
@@ -80,6 +81,47 @@ static void put_comment(const char *text, struct buf *out) {
     }
 }
 
+/* Appends "author KIND: value", cleaned, as comments. */
+static void put_decision(const char *author, const char *kind, const char *value, struct buf *out) {
+    struct buf text = {0}, clean = {0};
+    buf_printf(&text, "%s, %s: %s", author, kind, value);
+    text_clean(&clean, buf_str(&text), text.size, text.size + 1);
+    put_comment(buf_str(&clean), out);
+    buf_free(&text), buf_free(&clean);
+}
+
+/* Appends what was decided about the exercise as a whole. */
+static void put_decisions(struct feedback_zip *z, const char *student, const char *exercise,
+                          struct buf *out) {
+    sqlite3_stmt *q = decision_query(z->s, student, exercise, z->e);
+    while (store_step(z->s, &q, z->e))
+        if (!sqlite3_column_int(q, 1))
+            put_decision(store_column_text(q, 4), store_column_text(q, 0), store_column_text(q, 2),
+                         out);
+}
+
+/* Appends the file of `row`, each comment on a line behind that line. */
+static void put_commented_source(struct feedback_zip *z, const char *student, sqlite3_stmt *row,
+                                 struct buf *out) {
+    const char *at = sqlite3_column_blob(row, 5), *end = at + sqlite3_column_bytes(row, 5);
+    sqlite3_stmt *q =
+        store_query(z->s, z->e,
+                    "SELECT line, author, value FROM decided WHERE student = ? AND exercise = ? "
+                    "AND kind = 'comment' AND line > 0 ORDER BY line",
+                    "tt", student, store_column_text(row, 0));
+    bool has_comment = store_step(z->s, &q, z->e);
+    for (int line = 1; at < end; line++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t n = newline ? (size_t)(newline + 1 - at) : (size_t)(end - at);
+        buf_add(out, at, n), at += n;
+        if (!newline && has_comment) buf_puts(out, "\n");
+        for (; has_comment && sqlite3_column_int(q, 0) <= line;
+             has_comment = store_step(z->s, &q, z->e))
+            put_decision(store_column_text(q, 1), "comment", store_column_text(q, 2), out);
+    }
+    store_finalize(&q);
+}
+
 /* Appends the report on the file as comments, and the file. */
 static bool put_marked_source(struct feedback_zip *z, const char *student, const char *file,
                               struct buf *out) {
@@ -96,8 +138,9 @@ static bool put_marked_source(struct feedback_zip *z, const char *student, const
         struct buf head = {0};
         buf_printf(&head, "%s: %s, %s\n%s\n%s", store_column_text(q, 0), store_column_text(q, 1),
                    store_column_text(q, 2), store_column_text(q, 3), store_column_text(q, 4));
-        put_comment(buf_str(&head), out), buf_puts(out, "\n");
-        buf_add(out, sqlite3_column_blob(q, 5), (size_t)sqlite3_column_bytes(q, 5));
+        put_comment(buf_str(&head), out);
+        put_decisions(z, student, store_column_text(q, 0), out), buf_puts(out, "\n");
+        put_commented_source(z, student, q, out);
         buf_free(&head);
     }
     store_finalize(&q);

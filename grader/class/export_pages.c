@@ -33,7 +33,8 @@ static void put_table(struct store *s, FILE *f, const char *title, const char *c
 bool export_stats(struct store *s, FILE *f, struct err *e) {
     static const char *const w[] = {"%-32s ", "%-10s ", "%8s ", "%8s ", "%8s ", "%8s "},
                              *const g[] = {"%6s  ", "%-32s ", "%s ", "(%s)"},
-                             *const t[] = {"%-12s ", "%8s results", "%8s IE"};
+                             *const t[] = {"%-12s ", "%8s results", "%8s IE"},
+                             *const o[] = {"%s  ", "%-20s ", "%-32s ", "%.300s"};
     fputs("VERDICTS: exercise, verdict, students, mean score\n", f);
     put_table(s, f, "", w,
               "SELECT exercise, verdict, students, printf('%.1f', mean_score) FROM verdicts WHERE "
@@ -59,6 +60,11 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
     put_table(s, f, "MOST FAILED CASES: students, exercise, name", g,
               "SELECT students, exercise, name, verdict FROM failed_cases ORDER BY students DESC, "
               "exercise, name LIMIT 20",
+              e);
+    put_table(s, f, "OPEN REQUESTS: when, student, exercise, text", o,
+              "SELECT d.made_at, d.student, d.exercise, d.value FROM decided d WHERE d.kind = "
+              "'request' AND NOT EXISTS (SELECT 1 FROM decided a WHERE a.student = d.student AND "
+              "a.exercise = d.exercise AND a.kind = 'answer' AND a.n > d.n) ORDER BY d.n",
               e);
     put_table(
         s, f, "BY DAY", t,
@@ -86,6 +92,17 @@ static void put_source_line(struct store *s, const char *digest, unsigned line, 
     store_finalize(&q);
 }
 
+/* Returns what the author of a decision does. */
+static const char *verb_of(const char *kind) {
+    static const char *const verbs[] = {[DECISION_score] = "decides: score",
+                                        [DECISION_excused] = "decides: excused",
+                                        [DECISION_deadline] = "decides: deadline",
+                                        [DECISION_comment] = "comments",
+                                        [DECISION_request] = "asks to grade this again",
+                                        [DECISION_answer] = "answers"};
+    return verbs[decision_parse_kind(kind)];
+}
+
 /* Appends the instructor's decisions about a row of the gradebook, as plain text; nothing if there
  * are none. */
 static void put_decisions(struct store *s, sqlite3_stmt *row, struct buf *out, struct err *e) {
@@ -95,9 +112,8 @@ static void put_decisions(struct store *s, sqlite3_stmt *row, struct buf *out, s
         const char *kind = store_column_text(q, 0), *reason = store_column_text(q, 3);
         unsigned line = (unsigned)sqlite3_column_int(q, 1);
         struct buf text = {0};
-        buf_printf(&text, "%s %s%s: %s", store_column_text(q, 4),
-                   !strcmp(kind, "comment") ? "comments" : "decides: ",
-                   !strcmp(kind, "comment") ? "" : kind, store_column_text(q, 2));
+        buf_printf(&text, "%s %s: %s", store_column_text(q, 4), verb_of(kind),
+                   store_column_text(q, 2));
         if (*reason) buf_printf(&text, " (%s)", reason);
         if (line) buf_printf(out, "line %u: ", line);
         text_clean(out, buf_str(&text), text.size, text.size + 1), buf_puts(out, "\n");

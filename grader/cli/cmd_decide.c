@@ -22,8 +22,8 @@ static bool decide(const struct options *o, struct store *s, struct err *e) {
     if (choose_kind(o, &d) != 1)
         return err_set(
             e, ERR_INPUT,
-            "decide takes one of --score N, --excused yes, --deadline TIME and --comment "
-            "TEXT");
+            "decide takes one of --score N, --excused yes, --deadline TIME, --comment TEXT, "
+            "--request TEXT and --answer TEXT");
     if (o->line && d.kind != DECISION_comment)
         return err_set(e, ERR_INPUT, "--line applies to --comment");
     const struct exercise **found = o->noperands > 2 ? book_find(o->operands[2], e) : NULL;

@@ -113,6 +113,8 @@ static const char usage_text[] =
     "  --shard K/N            batch: grade only the K-th of N parts\n"
     "  --score N, --excused yes, --deadline TIME, --comment TEXT [--line N]\n"
     "                         decide: what to decide; - withdraws it\n"
+    "  --request TEXT, --answer TEXT\n"
+    "                         decide: a student asks to grade again, and the answer\n"
     "  --reason TEXT, --author NAME\n"
     "                         decide: why, and who decides\n"
     "  --dry-run              intake: report only, store nothing\n"
@@ -154,10 +156,12 @@ enum {
     OPT_ACCEPT_UNCLEAR,
     OPT_COMPLETE,
     OPT_WORKSHEET,
-    OPT_SCORE, /* these four in the order of enum decision_kind */
+    OPT_SCORE, /* these six in the order of enum decision_kind */
     OPT_EXCUSED,
     OPT_DEADLINE,
     OPT_COMMENT,
+    OPT_REQUEST,
+    OPT_ANSWER,
     OPT_REASON,
     OPT_AUTHOR,
     OPT_LINE,
@@ -205,6 +209,8 @@ static const struct option long_options[] = {
     {"excused", required_argument, NULL, OPT_EXCUSED},
     {"deadline", required_argument, NULL, OPT_DEADLINE},
     {"comment", required_argument, NULL, OPT_COMMENT},
+    {"request", required_argument, NULL, OPT_REQUEST},
+    {"answer", required_argument, NULL, OPT_ANSWER},
     {"reason", required_argument, NULL, OPT_REASON},
     {"author", required_argument, NULL, OPT_AUTHOR},
     {"line", required_argument, NULL, OPT_LINE},
@@ -340,7 +346,9 @@ static bool apply_option(struct options *o, int option, struct err *e) {
     case OPT_SCORE:
     case OPT_EXCUSED:
     case OPT_DEADLINE:
-    case OPT_COMMENT: o->decisions[option - OPT_SCORE] = optarg; return true;
+    case OPT_COMMENT:
+    case OPT_REQUEST:
+    case OPT_ANSWER: o->decisions[option - OPT_SCORE] = optarg; return true;
     case OPT_REASON: o->reason = optarg; return true;
     case OPT_AUTHOR: o->author = optarg; return true;
     case OPT_LINE: return parse_line(optarg, &o->line, e);

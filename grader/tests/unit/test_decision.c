@@ -114,6 +114,72 @@ START_TEST(decisions_are_on_the_pages) {
 }
 END_TEST
 
+/* The history is the requests' only store, so a withdrawn or repeated one stays in it, too. */
+START_TEST(a_request_is_open_until_it_is_answered) {
+    static const char open_count[] = "cd %s && [ \"$(%s/grader stats c.db | sed -n '/OPEN "
+                                     "REQ/,/^$/p' | grep -c '^  2')\" = %u ]";
+    make_store();
+    ck_assert_int_eq(decide("ann transpose --answer 'no question'"), 2);
+    ck_assert_int_eq(decide("ann --request 'all of it'"), 2);
+    ck_assert_int_eq(decide("ann transpose --request 'see <line 2>'"), 0);
+    ck_assert_int_eq(shell(open_count, submissions_folder, build_folder(), 1), 0);
+    ck_assert_int_eq(decide("bob transpose --answer x"), 2);
+    ck_assert_int_eq(decide("ann transpose --answer 'the limit stands'"), 0);
+    ck_assert_int_eq(shell(open_count, submissions_folder, build_folder(), 0), 0);
+    ck_assert_int_eq(decide("ann transpose --request again"), 0);
+    ck_assert_int_eq(shell(open_count, submissions_folder, build_folder(), 1), 0);
+    ck_assert_int_eq(decide("ann transpose --request -"), 0);
+    ck_assert_int_eq(shell(open_count, submissions_folder, build_folder(), 0), 0);
+    ck_assert_int_eq(
+        shell(
+            "cd %s && rm -rf p && %s/grader feedback c.db p >said && %s/grader decide c.db "
+            "--format "
+            "csv >h && [ $(grep -c '\"request\"' h) = 3 ] && grep -q '^Dr. Poe answers: the limit "
+            "stands' p/ann.md && ! grep -q again p/ann.md",
+            submissions_folder, build_folder(), build_folder()),
+        0);
+}
+END_TEST
+
+START_TEST(requests_are_in_the_json) {
+    make_store();
+    ck_assert_int_eq(decide("ann transpose --request 'see line 2'"), 0);
+    ck_assert(shell("cd %s && %s/grader export c.db --format json | grep -c '\"requests\"' >n && [ "
+                    "$(cat n) = 1 ]",
+                    submissions_folder, build_folder()) == 0);
+    ck_assert_int_eq(decide("ann transpose --answer 'yes, 10 more'"), 0);
+    ck_assert_int_eq(
+        shell(
+            "cd %s && %s/grader export c.db --format json >j && python3 -c \"import json; r = [x "
+            "for s in json.load(open('j'))['submissions'] for x in s['exercises'] if 'requests' in "
+            "x]; assert len(r) == 1; q = r[0]['requests'][0]; assert (q['text'], q['answer'], "
+            "q['answered_by'], q['open']) == ('see line 2', 'yes, 10 more', 'Dr. Poe', False), q\"",
+            submissions_folder, build_folder()),
+        0);
+}
+END_TEST
+
+START_TEST(canvas_sources_come_back_with_the_comments_at_their_lines) {
+    struct buf rows = {0};
+    submissions_make("decision");
+    submissions_write("poeann_103_9001_transpose.cu", "first\nsecond");
+    submissions_intake("c --exercise transpose --store c.db", 0, &rows);
+    ck_assert_int_eq(decide("poeann_103 transpose --comment 'on line one' --line 1"), 0);
+    ck_assert_int_eq(decide("poeann_103 transpose --comment 'on the end' --line 2"), 0);
+    ck_assert_int_eq(decide("poeann_103 transpose --comment 'on all of it'"), 0);
+    ck_assert_int_eq(
+        shell(
+            "cd %s && %s/grader feedback c.db k.zip --format canvas >said && unzip -p k.zip | sed "
+            "-n '/on all of it/,$p' >f && printf '// Dr. Poe, comment: on all of "
+            "it\\n\\nfirst\\n// "
+            "Dr. Poe, comment: on line one\\nsecond\\n// Dr. Poe, comment: on the end\\n' | cmp - "
+            "f",
+            submissions_folder, build_folder()),
+        0);
+    buf_free(&rows);
+}
+END_TEST
+
 /* The names are those of the submissions, from which each LMS reads whom a file is for. */
 START_TEST(feedback_goes_back_under_the_submissions_names) {
     struct buf rows = {0};
@@ -203,6 +269,9 @@ UNIT_SUITE(decision) {
     tcase_add_test(t, an_extension_and_an_excuse_count);
     tcase_add_test(t, decisions_are_on_the_pages);
     tcase_add_test(t, feedback_goes_back_under_the_submissions_names);
+    tcase_add_test(t, a_request_is_open_until_it_is_answered);
+    tcase_add_test(t, requests_are_in_the_json);
+    tcase_add_test(t, canvas_sources_come_back_with_the_comments_at_their_lines);
     tcase_add_test(t, wrong_decisions_are_refused);
     tcase_add_test(t, a_forgotten_student_leaves_nothing);
     tcase_add_test(t, a_shared_result_stays);
