@@ -150,14 +150,39 @@ static bool insert_decision(struct store *s, const struct decision *d, const cha
     return ok;
 }
 
-bool decision_add(struct store *s, const struct decision *d, struct err *e) {
+static bool check(struct store *s, const struct decision *d, struct err *e) {
     char value[MAX_TEXT_BYTES];
     if (!*d->reason && d->kind != DECISION_comment && !is_of_request(d))
         return err_set(e, ERR_INPUT, "give the reason with --reason; the student's page shows it");
     if (!*d->author) return err_set(e, ERR_INPUT, "say who decides with --author");
-    if (!check_subject(s, d, e) || !parse_value(d, value, e) || !store_begin(s, e)) return false;
-    return store_commit(
-        s, check_seen(s, d, e) && check_request(s, d, e) && insert_decision(s, d, value, e), e);
+    return check_subject(s, d, e) && parse_value(d, value, e);
+}
+
+/* Runs in a transaction. */
+static bool add(struct store *s, const struct decision *d, struct err *e) {
+    char value[MAX_TEXT_BYTES];
+    return parse_value(d, value, e) && check_seen(s, d, e) && check_request(s, d, e) &&
+           insert_decision(s, d, value, e);
+}
+
+bool decision_add_all(struct store *s, const struct decision *list, unsigned n, struct err *e) {
+    bool ok = true;
+    for (unsigned i = 0; ok && i < n; i++) ok = check(s, &list[i], e);
+    if (!ok || !store_begin(s, e)) return false;
+    for (unsigned i = 0; ok && i < n; i++) ok = add(s, &list[i], e);
+    return store_commit(s, ok, e);
+}
+
+bool decision_add(struct store *s, const struct decision *d, struct err *e) {
+    return decision_add_all(s, d, 1, e);
+}
+
+sqlite3_stmt *decision_query_partners(struct store *s, const char *student, struct err *e) {
+    return store_query(s, e,
+                       "SELECT DISTINCT o.student FROM entry e JOIN entry o ON o.name = e.name AND "
+                       "o.layout = e.layout WHERE e.student = ? AND o.student <> e.student ORDER "
+                       "BY o.student",
+                       "t", student);
 }
 
 /* ---- the history ---- */

@@ -34,6 +34,10 @@ struct decision {
 /* Checks a decision and adds it. Returns false if the student, the exercise or the value is none,
  * if somebody decided the same after `last_seen`, or if no open request awaits the answer. */
 bool decision_add(struct store *s, const struct decision *d, struct err *e);
+/* Adds all decisions of a list, or none of them. */
+bool decision_add_all(struct store *s, const struct decision *list, unsigned n, struct err *e);
+/* Queries the students who handed in the same entry, as a group does: their ids. */
+sqlite3_stmt *decision_query_partners(struct store *s, const char *student, struct err *e);
 /* Write the history, the latest last. */
 bool decision_export_text(struct store *s, FILE *f, struct err *e);
 bool decision_export_csv(struct store *s, FILE *f, struct err *e);

@@ -89,6 +89,9 @@ void similarity_load_book(struct similarity_class *c);
 /* Sets t->book_version and t->book_share. */
 void similarity_match_book(const struct similarity_class *c, struct similarity_text *t);
 void similarity_free_book(struct similarity_class *c);
+/* Loads the book's files and all submissions of c->ex that the store took. Returns false on an
+ * error of the store. */
+bool similarity_load_store(struct similarity_class *c, struct store *s, struct err *e);
 void similarity_add_text(struct similarity_class *c, const char *student, const char *file,
                          const void *source, size_t size);
 void similarity_find_pairs(struct similarity_class *c, const struct similarity_options *o);

@@ -8,22 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool load_submissions(struct store *s, struct similarity_class *c, struct err *e) {
-    sqlite3_stmt *q =
-        store_query(s, e,
-                    "SELECT s.student, s.file, c.body FROM submission s JOIN source c "
-                    "ON c.digest = s.digest WHERE s.state = "
-                    "'taken' AND s.exercise = ? ORDER BY s.student",
-                    "t", book_id(c->ex));
-    bool ok = q;
-    if (ok) similarity_load_book(c);
-    while (ok && store_step(s, &q, e))
-        similarity_add_text(c, store_column_text(q, 0), store_column_text(q, 1),
-                            sqlite3_column_blob(q, 2), (size_t)sqlite3_column_bytes(q, 2));
-    store_finalize(&q);
-    return ok && !e->text[0];
-}
-
 static bool compare_all(const struct options *o, struct store *s, unsigned *pair_count,
                         unsigned *book_copy_count, struct err *e) {
     const struct exercise **list = cli_class_list(o, e);
@@ -31,7 +15,7 @@ static bool compare_all(const struct options *o, struct store *s, unsigned *pair
     bool ok = list && (!o->output || similarity_pages_begin(&pages, o->output, e));
     for (unsigned i = 0; ok && list[i]; i++) {
         struct similarity_class c = {.ex = list[i]};
-        ok = load_submissions(s, &c, e);
+        ok = similarity_load_store(&c, s, e);
         if (ok && c.ntexts) {
             similarity_find_pairs(&c, &similarity_defaults);
             *pair_count += c.npairs;

@@ -29,7 +29,8 @@ static bool load_key(struct workbench_class *c, struct err *e) {
 
 bool workbench_class_open(struct workbench_class *c, const struct options *o, struct err *e) {
     *c = (struct workbench_class){.o = o, .accounts = xcalloc(1, sizeof *c->accounts)};
-    c->accounts[0] = (struct workbench_account){xstrdup(o->author ? o->author : ""), o->author};
+    c->accounts[0] = (struct workbench_account){xstrdup(o->author ? o->author : ""),
+                                                o->author ? ROLE_DECIDE : ROLE_READ};
     bool ok = store_open(&c->s, o->class_store, false, e) && (!o->anonymous || load_key(c, e)) &&
               (!o->tokens || workbench_read_tokens(c, o->tokens, e));
     if (!ok) workbench_class_close(c);
@@ -57,112 +58,33 @@ void workbench_class_print_address(const struct workbench_class *c) {
 
 /* ---- names ---- */
 
-/* Writes the name of a student that the page shows: the id, or its pseudonym. */
-static void put_shown_name(const struct workbench_class *c, const char *id, char out[256]) {
+void workbench_class_shown_name(const struct workbench_class *c, const char *id,
+                                char out[WORKBENCH_SHOWN_SIZE]) {
     struct hash h;
     char digest[HASH_HEX_SIZE];
-    snprintf(out, 256, "%s", id);
+    snprintf(out, WORKBENCH_SHOWN_SIZE, "%s", id);
     if (!c->o->anonymous) return;
     hash_init(&h);
     hash_update_string(&h, c->key), hash_update_string(&h, id);
     hash_final_hex(&h, digest);
-    snprintf(out, 256, "S-%.10s", digest);
+    snprintf(out, WORKBENCH_SHOWN_SIZE, "S-%.10s", digest);
 }
 
-/* Appends the id of the student that the page calls `shown`. Returns false if there is none. */
-static bool find_student(struct workbench_class *c, const char *shown, struct buf *id,
-                         struct err *e) {
-    char name[256];
+/* Appends the id of the student that the page calls `shown`. Returns false if there is none, or if
+ * the account may not see it. */
+static bool find_student(struct workbench_class *c, const struct workbench_account *who,
+                         const char *shown, struct buf *id, struct err *e) {
+    char name[WORKBENCH_SHOWN_SIZE];
     bool found = false;
     sqlite3_stmt *q = shown ? store_query(&c->s, e, "SELECT id FROM student", "") : NULL;
     while (!found && store_step(&c->s, &q, e)) {
-        put_shown_name(c, store_column_text(q, 0), name);
-        found = !strcmp(name, shown);
+        workbench_class_shown_name(c, store_column_text(q, 0), name);
+        found = !strcmp(name, shown) &&
+                (who->role != ROLE_STUDENT || !strcmp(store_column_text(q, 0), who->name));
         if (found) buf_puts(id, store_column_text(q, 0));
     }
     store_finalize(&q);
     return found || (!e->text[0] && err_set(e, ERR_INPUT, "there is no such student"));
-}
-
-/* ---- what the page shows ---- */
-
-static json_t *text_or_null(sqlite3_stmt *q, int column) {
-    const char *text = (const char *)sqlite3_column_text(q, column);
-    json_t *o = text ? json_string(text) : NULL;
-    return o ? o : json_null();
-}
-
-static json_t *number_or_null(sqlite3_stmt *q, int column) {
-    return sqlite3_column_type(q, column) == SQLITE_NULL
-               ? json_null()
-               : json_real(sqlite3_column_double(q, column));
-}
-
-/* The reason of a row that is not graded may name entries, thus students. */
-static bool may_show_reason(const struct workbench_class *c, const char *state) {
-    return !c->o->anonymous || !strcmp(state, "graded") || !strcmp(state, "overridden") ||
-           !strcmp(state, "excused");
-}
-
-static json_t *row_json(const struct workbench_class *c, sqlite3_stmt *q) {
-    char name[256];
-    put_shown_name(c, store_column_text(q, 0), name);
-    bool has_reason = may_show_reason(c, store_column_text(q, 3));
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "student", name, "name",
-                     c->o->anonymous ? "" : store_column_text(q, 1), "exercise", text_or_null(q, 2),
-                     "state", text_or_null(q, 3), "verdict", text_or_null(q, 4), "score",
-                     number_or_null(q, 5), "reason", has_reason ? text_or_null(q, 6) : json_null());
-}
-
-static json_t *class_json(struct workbench_class *c, const struct workbench_account *who,
-                          struct err *e) {
-    json_t *rows = json_array();
-    sqlite3_stmt *q = store_query(&c->s, e,
-                                  "SELECT student, name, exercise, state, verdict, score, reason "
-                                  "FROM gradebook WHERE exercise <> '' ORDER BY student, exercise",
-                                  "");
-    while (store_step(&c->s, &q, e)) json_array_append_new(rows, row_json(c, q));
-    return json_pack("{s:o, s:s, s:b, s:b}", "rows", rows, "author", who->name, "may_decide",
-                     who->may_decide, "anonymous", c->o->anonymous);
-}
-
-static json_t *history_json(struct workbench_class *c, const char *student, const char *exercise,
-                            struct err *e) {
-    static const char *const keys[] = {"made_at", "author", "kind",  "line",
-                                       "value",   "former", "reason"};
-    json_t *rows = json_array();
-    sqlite3_stmt *q = store_query(&c->s, e,
-                                  "SELECT made_at, author, kind, line, value, former, reason, n, n "
-                                  "IN (SELECT n FROM decided) FROM decision WHERE student = ? AND "
-                                  "exercise IN (?, '') ORDER BY n",
-                                  "tt", student, exercise);
-    while (store_step(&c->s, &q, e)) {
-        json_t *row = json_pack("{s:I, s:b}", "n", (json_int_t)sqlite3_column_int64(q, 7), "counts",
-                                sqlite3_column_int(q, 8));
-        for (int i = 0; i < 7; i++) json_object_set_new(row, keys[i], text_or_null(q, i));
-        json_array_append_new(rows, row);
-    }
-    return rows;
-}
-
-static json_t *submission_json(struct workbench_class *c, const char *student, const char *exercise,
-                               struct err *e) {
-    sqlite3_stmt *q = store_query(
-        &c->s, e,
-        "SELECT g.student, g.name, g.exercise, g.state, g.verdict, g.score, g.reason, r.report, "
-        "CAST(s.body AS TEXT) FROM gradebook g LEFT JOIN result r ON r.key = g.key LEFT JOIN "
-        "source "
-        "s ON s.digest = g.source_sha256 WHERE g.student = ? AND g.exercise = ?",
-        "tt", student, exercise);
-    json_t *row = NULL;
-    if (store_step(&c->s, &q, e)) {
-        row = row_json(c, q);
-        json_object_set_new(row, "report", text_or_null(q, 7));
-        json_object_set_new(row, "source", text_or_null(q, 8));
-    } else if (!e->text[0]) err_set(e, ERR_INPUT, "this student has no row of that exercise");
-    store_finalize(&q);
-    if (row) json_object_set_new(row, "history", history_json(c, student, exercise, e));
-    return row;
 }
 
 /* ---- requests ---- */
@@ -185,49 +107,120 @@ static void send_json(struct serve_reply *reply, json_t *o, const struct err *e)
 
 static void get_submission(struct workbench_class *c, const struct serve_request *request,
                            struct serve_reply *reply) {
+    const struct workbench_account *who = &c->accounts[request->account];
     struct buf id = {0};
     struct err e = {0};
     const char *exercise = serve_query(request, "exercise");
-    bool ok = find_student(c, serve_query(request, "student"), &id, &e);
-    send_json(reply, ok ? submission_json(c, buf_str(&id), exercise ? exercise : "", &e) : NULL,
+    bool ok = find_student(c, who, serve_query(request, "student"), &id, &e);
+    send_json(reply,
+              ok ? workbench_submission_json(c, who, buf_str(&id), exercise ? exercise : "", &e)
+                 : NULL,
               &e);
     buf_free(&id);
 }
 
-/* Reads a decision of the form {"kind", "value", "reason", "line", "seen"}. Its texts are those of
- * `body`. */
-static bool parse_decision(json_t *body, struct decision *d, long long *seen, struct err *e) {
+static void get_pair(struct workbench_class *c, const struct serve_request *request,
+                     struct serve_reply *reply) {
+    const struct workbench_account *who = &c->accounts[request->account];
+    struct buf a = {0}, b = {0};
+    struct err e = {0};
+    bool ok = find_student(c, who, serve_query(request, "a"), &a, &e) &&
+              find_student(c, who, serve_query(request, "b"), &b, &e);
+    send_json(
+        reply,
+        ok ? workbench_pair_json(c, serve_query(request, "exercise"), buf_str(&a), buf_str(&b), &e)
+           : NULL,
+        &e);
+    buf_free(&a), buf_free(&b);
+}
+
+static void get(struct workbench_class *c, const struct serve_request *request,
+                struct serve_reply *reply) {
+    struct err e = {0};
+    const struct workbench_account *who = &c->accounts[request->account];
+    bool is_similar = !strcmp(request->path, "api/similar"),
+         is_pair = !strcmp(request->path, "api/pair");
+    if ((is_similar || is_pair) && who->role == ROLE_STUDENT)
+        refuse(reply, 403, "your role sees only your own submissions");
+    else if (is_similar)
+        send_json(reply, workbench_similar_json(c, serve_query(request, "exercise"), &e), &e);
+    else if (is_pair) get_pair(c, request, reply);
+    else if (!strcmp(request->path, "api/class"))
+        send_json(reply, workbench_class_json(c, who, &e), &e);
+    else if (!strcmp(request->path, "api/submission")) get_submission(c, request, reply);
+    else workbench_send_file(*request->path ? request->path : "class.html", reply);
+}
+
+/* ---- decisions ---- */
+
+/* A decision, and whether it is for the student's whole group. */
+struct posted {
+    struct decision d; /* its texts are those of the request's body */
+    long long seen;
+    bool is_for_group;
+};
+
+/* The page offers these kinds; the others need the command line. */
+static bool parse_kind(const char *kind, const struct workbench_account *who,
+                       enum decision_kind *out) {
+    *out = decision_parse_kind(kind);
+    if (who->role == ROLE_STUDENT) return !strcmp(kind, "request");
+    return !strcmp(kind, "score") || !strcmp(kind, "comment") || !strcmp(kind, "answer");
+}
+
+/* Reads a decision of the form {"kind", "value", "reason", "line", "seen", "group"}. */
+static bool parse_decision(json_t *body, const struct workbench_account *who, struct posted *p,
+                           struct err *e) {
     const char *kind = "";
-    int line = 0;
-    json_int_t last = 0;
-    bool ok = json_unpack(body, "{s:s, s:s, s:s, s:i, s:I}", "kind", &kind, "value", &d->value,
-                          "reason", &d->reason, "line", &line, "seen", &last) == 0;
-    d->kind = !strcmp(kind, "score") ? DECISION_score : DECISION_comment;
-    d->line = (unsigned)line, *seen = last, d->last_seen = seen;
-    if (!ok || line < 0 || (d->kind == DECISION_comment && strcmp(kind, "comment") != 0) ||
-        (d->kind == DECISION_score && line))
-        return err_set(e, ERR_INPUT, "a decision is a score or a comment");
+    int line = 0, group = 0;
+    json_int_t seen = 0;
+    struct decision *d = &p->d;
+    bool ok = json_unpack(body, "{s:s, s:s, s:s, s:i, s:I, s?b}", "kind", &kind, "value", &d->value,
+                          "reason", &d->reason, "line", &line, "seen", &seen, "group", &group) == 0;
+    if (!ok || line < 0 || !parse_kind(kind, who, &d->kind) ||
+        (d->kind != DECISION_comment && line))
+        return err_set(e, ERR_INPUT, "%s",
+                       who->role == ROLE_STUDENT ? "you may only ask to grade again"
+                                                 : "a decision is a score, a comment or an answer");
+    d->line = (unsigned)line, p->seen = seen, p->is_for_group = group;
     return *d->value || err_set(e, ERR_INPUT, "a decision has a value; - withdraws one");
+}
+
+enum { MAX_GROUP = 64 };
+
+/* Decides the same about each member of the student's group, or about nobody. */
+static bool decide_for_group(struct workbench_class *c, const struct posted *p, struct err *e) {
+    struct decision list[MAX_GROUP] = {p->d};
+    char *partners[MAX_GROUP];
+    unsigned n = 1;
+    sqlite3_stmt *q = decision_query_partners(&c->s, p->d.student, e);
+    for (; n < MAX_GROUP && store_step(&c->s, &q, e); n++) {
+        list[n] = p->d;
+        list[n].student = partners[n] = xstrdup(store_column_text(q, 0));
+    }
+    store_finalize(&q);
+    bool ok = !e->text[0] && decision_add_all(&c->s, list, n, e);
+    for (unsigned i = 1; i < n; i++) free(partners[i]);
+    return ok;
 }
 
 static void post_decision(struct workbench_class *c, const struct serve_request *request,
                           struct serve_reply *reply) {
     const struct workbench_account *who = &c->accounts[request->account];
     const char *exercise = serve_query(request, "exercise");
-    struct decision d = {.exercise = exercise ? exercise : "", .author = who->name};
+    struct posted p = {.d = {.exercise = exercise ? exercise : "", .author = who->name}};
     struct buf id = {0};
     struct err e = {0};
-    long long seen = 0;
-    if (!who->may_decide) {
+    if (who->role == ROLE_READ) {
         refuse(reply, 403, "your role only reads");
         return;
     }
     json_t *body = json_loadb(buf_str(&request->body), request->body.size, 0, NULL);
-    bool ok = parse_decision(body, &d, &seen, &e) && *d.exercise &&
-              find_student(c, serve_query(request, "student"), &id, &e);
-    d.student = buf_str(&id);
-    if (ok && decision_add(&c->s, &d, &e))
-        send_json(reply, submission_json(c, d.student, d.exercise, &e), &e);
+    bool ok = parse_decision(body, who, &p, &e) && *p.d.exercise &&
+              find_student(c, who, serve_query(request, "student"), &id, &e);
+    p.d.student = buf_str(&id), p.d.last_seen = &p.seen;
+    if (ok && (p.is_for_group ? decide_for_group(c, &p, &e) : decision_add(&c->s, &p.d, &e)))
+        send_json(reply, workbench_submission_json(c, who, p.d.student, p.d.exercise, &e), &e);
     else refuse(reply, e.kind == ERR_SYSTEM ? 500 : 422, *e.text ? e.text : "name an exercise");
     json_decref(body);
     buf_free(&id);
@@ -235,13 +228,8 @@ static void post_decision(struct workbench_class *c, const struct serve_request 
 
 void workbench_class_handle(void *user, const struct serve_request *request,
                             struct serve_reply *reply) {
-    struct workbench_class *c = user;
-    struct err e = {0};
     bool is_get = !strcmp(request->method, "GET"), is_post = !strcmp(request->method, "POST");
-    if (is_post && !strcmp(request->path, "api/decide")) post_decision(c, request, reply);
-    else if (!is_get) refuse(reply, 405, "this address takes no such request");
-    else if (!strcmp(request->path, "api/class"))
-        send_json(reply, class_json(c, &c->accounts[request->account], &e), &e);
-    else if (!strcmp(request->path, "api/submission")) get_submission(c, request, reply);
-    else workbench_send_file(*request->path ? request->path : "class.html", reply);
+    if (is_post && !strcmp(request->path, "api/decide")) post_decision(user, request, reply);
+    else if (is_get) get(user, request, reply);
+    else refuse(reply, 405, "this address takes no such request");
 }

@@ -7,8 +7,8 @@
 #include "grader/serve/serve.h"
 
 struct workbench_account {
-    char *name;      /* the author of this account's decisions */
-    bool may_decide; /* false = read-only */
+    char *name; /* the author of this account's decisions; a student's id */
+    enum { ROLE_READ, ROLE_DECIDE, ROLE_STUDENT } role;
 };
 struct workbench_class {
     const struct options *o;
@@ -28,6 +28,26 @@ void workbench_class_print_address(const struct workbench_class *c);
 void workbench_class_handle(void *user, const struct serve_request *request,
                             struct serve_reply *reply);
 
+/* Writes the name of a student that the page shows: the id, or its pseudonym. */
+enum { WORKBENCH_SHOWN_SIZE = 256 };
+void workbench_class_shown_name(const struct workbench_class *c, const char *id,
+                                char out[WORKBENCH_SHOWN_SIZE]);
+
 /* workbench_tokens.c: appends the accounts of a file with lines "TOKEN ROLE NAME". Others may not
- * be able to read the file. */
+ * be able to read the file, and a student must be one of the store's. */
 bool workbench_read_tokens(struct workbench_class *c, const char *path, struct err *e);
+
+/* workbench_class_json.c: what the account may see, as JSON; NULL or an error if there is none. A
+ * student sees only the rows of that student. */
+struct json_t *workbench_class_json(struct workbench_class *c, const struct workbench_account *who,
+                                    struct err *e);
+struct json_t *workbench_submission_json(struct workbench_class *c,
+                                         const struct workbench_account *who, const char *student,
+                                         const char *exercise, struct err *e);
+
+/* workbench_similar.c: the pairs of an exercise, NULL = the first; and a pair's sources with their
+ * common passages. */
+struct json_t *workbench_similar_json(struct workbench_class *c, const char *exercise,
+                                      struct err *e);
+struct json_t *workbench_pair_json(struct workbench_class *c, const char *exercise, const char *a,
+                                   const char *b, struct err *e);

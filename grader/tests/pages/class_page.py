@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""make check-pages: drives `grader serve --class` in a real browser: the table, its filters, one submission, a score, a comment, and a
-decision that somebody else made meanwhile. It also looks for errors and sideways scrolling at several widths.
+"""make check-pages: drives `grader serve --class` in a real browser: the table with totals, its filters, one submission, a score, a
+comment, a decision that somebody else made meanwhile, a request and its answer, a pair of similar submissions, and a student's page. It
+also looks for errors and sideways scrolling at several widths, and runs axe-core.
 
     class_page.py GRADER [PICTURES]      PICTURES: a folder for screenshots
 
@@ -9,22 +10,48 @@ import json, os, pathlib, shutil, sqlite3, subprocess, sys, tempfile
 from workbench import Page, expect, faults, serve
 
 NAMES = ("transpose", "particles")
+STUDENT_TOKEN = "0123456789abcdef" * 2
+SCORE = "document.getElementById('score').textContent"
 STUDENTS = 24
 FIELD = """((label, value) => { const f = [...document.querySelectorAll('label')].find(l => l.textContent.trim().startsWith(label)).querySelector('input, select');
 f.value = value; f.dispatchEvent(new Event(f.tagName == 'SELECT' ? 'change' : 'input')); })"""
 ROWS = "document.querySelectorAll('.scroll tr').length - 1"
 
 
+# Both have the same kernel, which is not the book's, behind a different first line.
+KERNEL = """__global__ void tile(float *out, const float *in, int n) {
+    __shared__ float s[32][33];
+    int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+    for (int k = 0; k < 32 && y + k < n; k += 8) s[threadIdx.y + k][threadIdx.x] = in[(y + k) * n + x] * 2.0f + 1.0f;
+    __syncthreads();
+    for (int k = 24; k >= 0; k -= 8) if (x + k > 3 && n - y > k) out[(x + k) * n + y] = s[threadIdx.x][threadIdx.y + k] - 0.5f;
+}
+extern "C" void transpose(float *out, const float *in, int rows, int cols) {
+    dim3 grid((cols + 31) / 32, (rows + 31) / 32), block(32, 8);
+    if (rows > 0 && cols > 0) tile<<<grid, block>>>(out, in, rows < cols ? cols : rows);
+}
+"""
+COPIERS = (4, 9)
+
+
 def make_class(grader, top):
-    """Student i has 4 i points in transpose and 100 in particles; the last one handed in nothing."""
+    """Student i has 4 i points in transpose and 100 in particles; the last one handed in nothing. s21 was a day late."""
     ids = [f"s{i:02}" for i in range(STUDENTS)]
     for i, s in enumerate(ids[:-1]):
         os.makedirs(f"{top}/c/{s}")
         for name in NAMES:
             pathlib.Path(top, "c", s, f"{name}.cu").write_text(f"// {name} of {i}\n<img src=x onerror=\"document.title=1\">\nint x;\n")
-    pathlib.Path(top, "r.csv").write_text("id,name\n" + "".join(f"{s},Student {s}\n" for s in ids))
+        if i in COPIERS:
+            pathlib.Path(top, "c", s, "transpose.cu").write_text(f"// by {s}\n" + KERNEL.replace("tile", f"tile_{s}"))
+    late = {"s21": "2026-10-02T11:00:00Z"}
+    pathlib.Path(top, "r.csv").write_text("id,name,submitted_at\n" +
+                                          "".join(f"{s},Student {s},{late.get(s, '2026-10-01T11:00:00Z')}\n" for s in ids))
+    pathlib.Path(top, "hw.toml").write_text('name = "HW"\nroster = "r.csv"\ndeadline = 2026-10-01T12:00:00Z\n[late]\npenalty = 10\n'
+                                            'most_days = 5\n[[exercise]]\nname = "transpose"\nweight = 3\n[[exercise]]\nname = "particles"\n')
     store = f"{top}/work/c.db"
-    subprocess.run([grader, "intake", f"{top}/c", "--roster", f"{top}/r.csv", "--store", store], stdout=subprocess.DEVNULL)
+    subprocess.run([grader, "intake", f"{top}/c", "--assignment", f"{top}/hw.toml", "--store", store], stdout=subprocess.DEVNULL)
+    pathlib.Path(top, "work/tokens").write_text(f"{STUDENT_TOKEN} student s21\n")
+    os.chmod(f"{top}/work/tokens", 0o600)
     db = sqlite3.connect(store)
     db.execute("INSERT INTO result (key, exercise, digest, file, seed, device, grader, nvcc, book, counted, jail, graded_at, seconds, verdict, score,"
                " max_score, reason, report, json) SELECT student || exercise, exercise, digest, file, 's', 'h200', 'g', 'n', 'b', 1, 'j', '2026', 1,"
@@ -55,13 +82,16 @@ def run(page, url, file, pictures):
     page.eval("document.querySelector('td a').click()")
 
     page.wait("/PART, 84 points/.test(document.getElementById('score')?.textContent)", "the submission")
+    # One day late at 10 %: 84 counts as 75.6. The total is (3 * 75.6 + 90) / 4.
+    mark = page.eval("document.getElementById('mark').textContent")
+    expect(mark == "Mark 1 day, 90 % kept: 75.6 % counts; weight 3; total 79.2 %", f"the mark is shown as {mark}")
     expect(page.eval("document.title") != "1" and page.eval("document.querySelectorAll('img[src=x]').length") == 0, "markup in the source")
     page.eval(f"{FIELD}('Score (', '95')")
     page.eval(f"{FIELD}('Reason', 'another route')")
     page.click("Set score")
     page.wait("/95 points/.test(document.getElementById('score').textContent)", "the new score")
     page.eval(f"{FIELD}('Comment', 'use float4')")
-    page.eval(f"{FIELD}('Line', '3')")
+    page.eval("document.querySelectorAll('pre.numbered .n')[2].click()")  # the third line
     page.click("Add comment")
     page.wait("[...document.querySelectorAll('.finding')].some(f => f.textContent == 'Poe: use float4')", "the comment at its line")
     page.look("submission", pictures, origin)
@@ -80,6 +110,53 @@ def run(page, url, file, pictures):
     expect(rows == [("Poe", "score", 0, "95.00", "PART, 84.00"), ("Poe", "comment", 3, "use float4", ""), ("Roe", "score", 0, "60.00", "95.00")],
            f"the history is {json.dumps(rows)}")
 
+    # A request, with its answer and a new score.
+    subprocess.run([grader, "decide", store, "s21", "transpose", "--request", "line 3 <b>is</b> right", "--author", "s21"], check=True)
+    page.eval("location.hash = '#/'")
+    page.wait("document.querySelector('.filters')", "the table")
+    page.eval(f"{FIELD}('Score from', '')")
+    page.eval(f"{FIELD}('Verdict', '')")
+    page.eval(f"{FIELD}('Text', '')")
+    page.wait(f"{ROWS} == {STUDENTS}", "all students again")
+    page.eval("[...document.querySelectorAll('label')].find(l => l.textContent.includes('Open requests (1)')).querySelector('input').click()")
+    page.wait(f"{ROWS} == 1", "the student with a request")
+    page.eval("[...document.querySelectorAll('td a')].find(a => a.closest('td').textContent.includes('(request)')).click()")
+    page.wait("document.querySelector('.request')?.textContent.includes('line 3 <b>is</b> right')", "the request's text")
+    page.eval(f"{FIELD}('Answer', 'granted')")
+    page.eval(f"{FIELD}('New score', '88')")
+    page.click("Answer the request")
+    page.wait(f"/88 points/.test({SCORE}) && document.querySelector('.request').textContent.includes('Poe answers')", "the answer and the score")
+    page.look("request", pictures, origin)
+
+    # A pair that shares a kernel under other names.
+    page.eval("location.hash = '#similar'")
+    page.wait("document.querySelector('select')?.value", "the exercises")
+    page.eval(f"{FIELD}('Exercise', '02-coalescing/transpose')")
+    page.wait("[...document.querySelectorAll('td a')].some(a => a.textContent == 's04 and s09')", "the pair")
+    expect(page.eval("[...document.querySelectorAll('td a')].length") == 1, "another pair is listed")
+    page.look("similar", pictures, origin)
+    page.eval("document.querySelector('td a').click()")
+    page.wait("document.querySelectorAll('pre.side').length == 2", "both sources")
+    marked = page.eval("[...document.querySelectorAll('pre.side')].map(p => [...p.children].map((c, i) => c.classList.contains('passage') ? i + 1 : 0)"
+                       ".filter(Boolean)).map(l => [l[0], l.at(-1), l.length].join()).join(' ')")
+    expect(marked == "2,12,11 2,12,11", f"the marked lines are {marked}")
+    page.look("pair", pictures, origin)
+
+    # The same browser with a student's token: one row, no decisions, a request.
+    page.goto(f"{origin}?token={STUDENT_TOKEN}")
+    page.wait(f"{ROWS} == 1", "the student's own row")
+    expect(page.eval("!document.body.textContent.includes('Similar')"), "a student sees the similar submissions")
+    page.eval("document.querySelector('td a').click()")
+    page.wait("document.getElementById('score')", "the student's submission")
+    expect(page.eval("![...document.querySelectorAll('button')].some(b => b.textContent == 'Set score')"), "a student may decide")
+    page.eval(f"{FIELD}('Why', 'please look')")
+    page.click("Ask")
+    page.wait("[...document.querySelectorAll('.request')].some(r => r.textContent.includes('please look'))", "the student's request")
+    page.look("student", pictures, origin)
+    page.goto(f"{origin}#similar")
+    page.wait("/your role sees only your own/.test(document.querySelector('[role=alert]')?.textContent)", "a refusal of the pairs")
+    page.events.clear()
+
 
 def main():
     program = next((p for p in map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome")) if p), None)
@@ -94,7 +171,7 @@ def main():
     with tempfile.TemporaryDirectory() as top:
         os.mkdir(top + "/work")
         make_class(os.path.abspath(sys.argv[1]), top)
-        serve(program, os.path.abspath(sys.argv[1]), top, os.environ, ["--class", "c.db", "--author", "Poe"], run, pictures)
+        serve(program, os.path.abspath(sys.argv[1]), top, os.environ, ["--class", "c.db", "--author", "Poe", "--tokens", "tokens"], run, pictures)
     for f in sorted(set(faults)):
         print(f"class page: {f}")
     print(f"the class page in a browser, {len(set(faults))} faults")

@@ -399,7 +399,8 @@ END_TEST
 
 #define ANN "student=ann&exercise=02-coalescing/transpose"
 static const char reader_token[] = "000102030405060708090a0b0c0d0e0f",
-                  poe_token[] = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
+                  poe_token[] = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff",
+                  ann_token[] = "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf";
 
 static void make_class(const char *options) {
     strcpy(folder, "/tmp/warpbook-serve-XXXXXX");
@@ -409,14 +410,15 @@ static void make_class(const char *options) {
             "cd %s && mkdir -p work c/ann c/bob && echo '// <b>ann'\\''s' >c/ann/transpose.cu && "
             "echo '// bobs' >c/bob/transpose.cu && printf 'id,name\\nann,Ann Lee\\nbob,Bob "
             "Roe\\neve,Eve Fox\\n' >r.csv && printf '# tokens\\n%s read Rita\\n%s decide Dr. "
-            "Poe\\n' >tokens && chmod 600 tokens && %s/grader intake c --roster r.csv --store "
+            "Poe\\n%s student ann\\n' >tokens && chmod 600 tokens && %s/grader intake c --roster "
+            "r.csv --store "
             "c.db >log 2>&1; sqlite3 c.db \"INSERT INTO result (key, exercise, digest, file, "
             "seed, device, grader, nvcc, book, counted, jail, graded_at, seconds, verdict, score, "
             "max_score, reason, report, json) SELECT student, exercise, digest, file, 's', "
             "'h200', 'g', 'n', 'b', 1, 'j', '2026', 1, 'PART', 40, 100, 'r', 'the report', '{}' "
             "FROM submission WHERE state = 'taken'; UPDATE submission SET key = student WHERE "
             "state = 'taken'\"",
-            folder, reader_token, poe_token, build_folder()),
+            folder, reader_token, poe_token, ann_token, build_folder()),
         0);
     start_server(options);
 }
@@ -477,6 +479,90 @@ START_TEST(a_role_limits_what_a_token_may_do) {
     sign_in("f0f1f2f3f4f5f6f7f8f9fafbfcfdfe00");
     ck_assert_uint_eq(decide("score", "10", 0, 0), 403);
     ck_assert(store_has("SELECT author, value, former FROM decision", "Dr. Poe|90.00|PART, 40.00"));
+}
+END_TEST
+
+START_TEST(a_student_sees_and_asks_about_the_own_submissions_only) {
+    sign_in(ann_token);
+    ck_assert_uint_eq(get_status("api/class"), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"student\":\"ann\""));
+    ck_assert_ptr_null(strstr(answer, "bob"));
+    ck_assert_uint_eq(get_status("api/submission?" ANN), 200);
+    ck_assert_uint_eq(get_status("api/submission?student=bob&exercise=02-coalescing/transpose"),
+                      404);
+    ck_assert_uint_eq(get_status("api/similar"), 403);
+    ck_assert_uint_eq(get_status("api/pair?exercise=02-coalescing/transpose&a=ann&b=bob"), 403);
+    ck_assert_uint_eq(decide("score", "100", 0, 0), 422);
+    ck_assert_uint_eq(decide("comment", "x", 1, 0), 422);
+    ck_assert_uint_eq(decide("answer", "x", 0, 0), 422);
+    ck_assert_uint_eq(decide("request", "line 1 is right", 0, 0), 200);
+    ck_assert_uint_eq(
+        status(request("POST", "api/decide?student=bob&exercise=02-coalescing/transpose", "",
+                       "{\"kind\":\"request\",\"value\":\"x\",\"reason\":\"\","
+                       "\"line\":0,\"seen\":0}")),
+        422);
+    ck_assert(store_has("SELECT student, author, kind, value FROM decision",
+                        "ann|ann|request|line 1 is right"));
+    sign_in(poe_token);
+    ck_assert_uint_eq(decide("request", "not mine to ask", 0, 9), 422);
+    ck_assert_uint_eq(get_status("api/class"), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"text\":\"line 1 is right\",\"open\":true"));
+    ck_assert_uint_eq(decide("answer", "it is", 0, 9), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"open\":false,\"answer\":\"it is\""));
+}
+END_TEST
+
+/* One entry of two students, as a group's; the second decision is stale for one of them. */
+START_TEST(a_decision_for_a_group_is_for_all_or_nobody) {
+    static const char for_group[] =
+        "{\"kind\":\"score\",\"value\":\"%u\",\"reason\":\"r\",\"line\":"
+        "0,\"seen\":%u,\"group\":true}";
+    char body[200];
+    ck_assert_int_eq(shell("cd %s && sqlite3 c.db \"DELETE FROM entry; INSERT INTO entry VALUES "
+                           "('ann', 'team', 'canvas', '', 0), ('bob', 'team', 'canvas', '', 0)\"",
+                           folder),
+                     0);
+    ck_assert_uint_eq(get_status("api/submission?" ANN), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"partners\":[\"bob\"]"));
+    snprintf(body, sizeof body, for_group, 77, 0);
+    ck_assert_uint_eq(status(request("POST", "api/decide?" ANN, "", body)), 200);
+    ck_assert(store_has("SELECT group_concat(student || score) FROM gradebook WHERE score > 1",
+                        "ann77.0,bob77.0"));
+    ck_assert_int_eq(shell("cd %s && %s/grader decide c.db bob transpose --score 5 --author R "
+                           "--reason x",
+                           folder, build_folder()),
+                     0);
+    snprintf(body, sizeof body, for_group, 88, 2);
+    ck_assert_uint_eq(status(request("POST", "api/decide?" ANN, "", body)), 422);
+    ck_assert(store_has("SELECT group_concat(student || score) FROM gradebook WHERE score > 1",
+                        "ann77.0,bob5.0"));
+}
+END_TEST
+
+/* The two sources share a kernel under other names; a third one has nothing of it. */
+START_TEST(a_pair_is_shown_with_its_passages) {
+    static const char kernel[] =
+        "__global__ void %s(float *o, const float *i, int n) { int x = threadIdx.x + 3;\n"
+        "for (int k = 0; k < 32 && x + k < n; k += 8) o[x * 5 + k] = i[x] * 2.0f - 1.0f;\n"
+        "if (x > 7 || n < 3) o[x] = i[n - x] / 3.0f; else o[n] = i[x * x] + 4.0f;\n"
+        "while (x < n) x += x * 2 + 1, o[x & 31] -= i[x ^ 5] * (x | 6); }\n";
+    char ann[800], bob[800];
+    snprintf(ann, sizeof ann, kernel, "a"), snprintf(bob, sizeof bob, kernel, "other_name");
+    ck_assert_int_eq(
+        shell(
+            "cd %s && sqlite3 c.db \"UPDATE source SET body = '%s' WHERE digest = (SELECT digest "
+            "FROM submission WHERE student = 'ann' AND state = 'taken'); UPDATE source SET body = "
+            "char(10) || '%s' WHERE digest = (SELECT digest FROM submission WHERE student = 'bob' "
+            "AND state = 'taken')\"",
+            folder, ann, bob),
+        0);
+    ck_assert_uint_eq(get_status("api/similar"), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"exercise\":\"02-coalescing/transpose\""));
+    ck_assert_ptr_nonnull(strstr(answer, "{\"a\":\"ann\",\"b\":\"bob\",\"share\":1.0"));
+    ck_assert_uint_eq(get_status("api/pair?exercise=02-coalescing/transpose&a=bob&b=ann"), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"passages\":[{\"a\":[2,5],\"b\":[1,4],\"tokens\":"));
+    ck_assert_uint_eq(get_status("api/pair?exercise=02-coalescing/transpose&a=ann&b=eve"), 404);
+    ck_assert_uint_eq(get_status("api/similar?exercise=nothing"), 404);
 }
 END_TEST
 
@@ -561,6 +647,9 @@ UNIT_SUITE(serve) {
     tcase_add_checked_fixture(class, open_class, close_fn);
     tcase_add_test(class, a_class_is_shown_with_sources_and_reports);
     tcase_add_test(class, a_role_limits_what_a_token_may_do);
+    tcase_add_test(class, a_student_sees_and_asks_about_the_own_submissions_only);
+    tcase_add_test(class, a_decision_for_a_group_is_for_all_or_nobody);
+    tcase_add_test(class, a_pair_is_shown_with_its_passages);
     tcase_add_test(class, two_assistants_at_once_lose_nothing);
     tcase_add_test(class, other_processes_decide_at_the_same_time);
     tcase_add_test(class, wrong_files_of_tokens_are_refused);
