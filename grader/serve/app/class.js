@@ -7,6 +7,7 @@ import * as server from "./server.js";
 const bar = document.getElementById("bar"), view = document.getElementById("view");
 const filters = {text: "", verdict: "", least: "", most: "", request: ""};
 const percent = v => v === null || v === undefined ? "" : `${number(v)} %`;
+const minute = time => time.slice(0, 16).replace("T", " ");
 const home = () => element("a", {href: "#/"}, "Class");
 const state = row => row.state === "graded" || row.state === "overridden" ? row.verdict ?? row.state : row.state;
 const address = (student, exercise) => `#/${encodeURIComponent(student)}/${encodeURIComponent(exercise)}`;
@@ -52,7 +53,8 @@ function distribution(exercise, rows) {
     }));
 }
 
-const lateness = t => t.days_late ? `${t.days_late} ${t.days_late === 1 ? "day" : "days"}, ${percent(100 * t.kept)} kept` : "";
+const daysLate = t => `${t.days_late} ${t.days_late === 1 ? "day" : "days"}`;
+const lateness = t => t.days_late ? `${daysLate(t)}: ${percent(100 * t.kept)} counts` : "";
 
 function totalCells(total) {
     if (!total) return [element("td"), element("td")];
@@ -73,9 +75,10 @@ function tableOf({rows, totals, weights}) {
     const body = [...students].sort(([a], [b]) => a < b ? -1 : 1).map(([student, {name, cells}]) =>
         element("tr", null, element("th", {scope: "row"}, name ? `${student} (${name})` : student), ...exercises.map(x => cell(cells.get(x))),
             ...(totals.length ? totalCells(totalOf.get(student)) : [])));
-    const heading = x => weights[x] === undefined || weights[x] === 1 ? x : `${x} (weight ${number(weights[x])})`;
+    const heading = x => element("th", {title: x}, x.split("/").pop(),
+        weights[x] === undefined || weights[x] === 1 ? "" : ` (weight ${number(weights[x])})`);
     return [element("p", {role: "status"}, `${students.size} of ${new Set(rows.map(r => r.student)).size} students`),
-        scrollTable("Students and exercises", element("tr", null, element("th", null, "Student"), ...exercises.map(x => element("th", null, heading(x))),
+        scrollTable("Students and exercises", element("tr", null, element("th", null, "Student"), ...exercises.map(heading),
             ...(totals.length ? [element("th", null, "Late"), element("th", null, "Total")] : [])), ...body),
         element("h2", null, "Scores shown above"),
         element("div.distributions", null, ...exercises.map(x => distribution(x, rows.filter(isShown))))];
@@ -117,23 +120,24 @@ function sourceOf(row, choose) {
 
 function historyOf(row) {
     if (!row.history.length) return element("p.dim", null, "No decisions yet.");
-    return scrollTable("Decisions", element("tr", null, ...["When", "Who", "What", "Before", "Reason"].map(t => element("th", null, t))),
-        ...row.history.map(d => element("tr", null, ...[d.made_at, d.author,
+    return scrollTable("Decisions", element("tr", null, ...["When (UTC)", "Who", "What", "Before", "Reason"].map(t => element("th", null, t))),
+        ...row.history.map(d => element("tr", null, ...[minute(d.made_at), d.author,
             `${d.kind}${+d.line ? ` to line ${d.line}` : ""}: ${d.value || "withdrawn"}`, d.former, d.reason].map(t => element("td.w", null, t)))));
 }
 
 function requestsOf(row) {
     return row.requests.map(r => element("div.request", null,
-        element("p", null, element("strong", null, r.author), ` asks to grade this again (${r.made_at}${r.open ? ", open" : ""}): ${r.text}`),
-        r.answer === null ? null : element("p", null, element("strong", null, r.answered_by), ` answers (${r.answered_at}): ${r.answer}`)));
+        element("p", null, element("strong", null, r.author), ` asks to grade this again (${minute(r.made_at)}${r.open ? ", open" : ""}): ${r.text}`),
+        r.answer === null ? null : element("p", null, element("strong", null, r.answered_by), ` answers (${minute(r.answered_at)}): ${r.answer}`)));
 }
 
 // What the score counts for: lateness, weight, total.
 function markOf(row) {
     const m = row.mark;
     if (!m) return null;
-    const late = m.days_late ? `${lateness(m)}: ${percent(m.percent)} counts` : percent(m.percent);
-    return element("p", {id: "mark"}, [`Mark ${m.percent === null ? "open" : late}`, `weight ${number(m.weight)}${m.dropped ? ", dropped" : ""}`,
+    const late = m.days_late ? `${daysLate(m)} late: ${percent(100 * m.kept)} of the score counts; ` : "";
+    return element("p", {id: "mark"}, late + [`mark ${m.percent === null ? "open" : percent(m.percent)}`,
+        `weight ${number(m.weight)}${m.dropped ? ", dropped" : ""}`,
         `total ${m.total === null ? "open" : percent(m.total)}`].join("; "));
 }
 

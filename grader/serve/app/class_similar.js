@@ -3,6 +3,7 @@ import {element, scrollTable} from "./dom.js";
 
 export const pairAddress = (exercise, a, b) => ["#similar", ...[exercise, a, b].filter(x => x !== undefined).map(encodeURIComponent)].join("/");
 const percent = share => `${Math.round(100 * share)} %`;
+const count = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
 const range = ([first, last]) => first === last ? `${first}` : `${first}–${last}`;
 
 // ---- the list ----
@@ -23,7 +24,7 @@ export function similarView(list) {
         ...list.exercises.map(x => element("option", {value: x, selected: x === list.exercise}, x)));
     return [
         element("div.filters", null, element("label", null, "Exercise ", select)),
-        element("p", {role: "status"}, `${list.pairs.length} pairs, ${list.copies.length} copies of the book's versions. ` +
+        element("p", {role: "status"}, `${count(list.pairs.length, "pair")}; copies of the book's versions: ${list.copies.length}. ` +
             "A listed pair is a reason to compare two sources, not proof of copying."),
         ...similarList(list)];
 }
@@ -37,13 +38,13 @@ function sideOf(pair, side, submission, jump) {
     const passageOf = i => pair.passages.findIndex(p => p[side][0] <= i && i <= p[side][1]);
     const rows = lines.map((line, i) => {
         const k = passageOf(i + 1), isFirst = k >= 0 && pair.passages[k][side][0] === i + 1;
-        const row = element(k < 0 ? "div.line" : `div.line.passage.p${k % 4}`, k < 0 ? {} : {onclick: () => jump(k)},
+        const row = element(k < 0 ? "div.source-line" : `div.source-line.passage.p${k % 4}`, k < 0 ? {} : {onclick: () => jump(k)},
             element("span.k", null, isFirst ? String(k + 1) : ""), element("span.n", null, String(i + 1)), line);
         if (isFirst) row.dataset.passage = k;
         return row;
     });
     return element("div", null, element("h2", null, element("a", {href: submission}, text.student), element("span.dim", null, ` ${text.file}`)),
-        element("pre.numbered.side", {tabIndex: 0, role: "group", "aria-label": `Source of ${text.student}`}, ...rows));
+        element("pre.numbered.compared", {tabIndex: 0, role: "group", "aria-label": `Source of ${text.student}`}, ...rows));
 }
 
 // `address` gives the address of a submission.
@@ -56,7 +57,7 @@ export function pairView(pair, address) {
     sides.append(...["a", "b"].map(side => sideOf(pair, side, address(pair[side].student, pair.exercise), jump)));
     const n = pair.passages.length;
     return [
-        element("p", {role: "status"}, `${percent(pair.share)} of the fingerprints are common: ${pair.common}, in ${n} passages. ` +
+        element("p", {role: "status"}, `${percent(pair.share)} of the fingerprints are common: ${pair.common}, in ${count(n, "passage")}. ` +
             "Passages may contain parts that the book or many students have, which don't count."),
         n ? element("div.passages", null, ...pair.passages.map((p, k) => element(`button.passage.p${k % 4}`, {type: "button", onclick: () => jump(k)},
             `${k + 1}: lines ${range(p.a)} and ${range(p.b)}, ${p.tokens} tokens`))) : null,

@@ -84,7 +84,7 @@ def run(page, url, file, pictures):
     page.wait("/PART, 84 points/.test(document.getElementById('score')?.textContent)", "the submission")
     # One day late at 10 %: 84 counts as 75.6. The total is (3 * 75.6 + 90) / 4.
     mark = page.eval("document.getElementById('mark').textContent")
-    expect(mark == "Mark 1 day, 90 % kept: 75.6 % counts; weight 3; total 79.2 %", f"the mark is shown as {mark}")
+    expect(mark == "1 day late: 90 % of the score counts; mark 75.6 %; weight 3; total 79.2 %", f"the mark is shown as {mark}")
     expect(page.eval("document.title") != "1" and page.eval("document.querySelectorAll('img[src=x]').length") == 0, "markup in the source")
     page.eval(f"{FIELD}('Score (', '95')")
     page.eval(f"{FIELD}('Reason', 'another route')")
@@ -136,9 +136,12 @@ def run(page, url, file, pictures):
     expect(page.eval("[...document.querySelectorAll('td a')].length") == 1, "another pair is listed")
     page.look("similar", pictures, origin)
     page.eval("document.querySelector('td a').click()")
-    page.wait("document.querySelectorAll('pre.side').length == 2", "both sources")
-    marked = page.eval("[...document.querySelectorAll('pre.side')].map(p => [...p.children].map((c, i) => c.classList.contains('passage') ? i + 1 : 0)"
+    page.wait("document.querySelectorAll('pre.compared').length == 2", "both sources")
+    marked = page.eval("[...document.querySelectorAll('pre.compared')].map(p => [...p.children].map((c, i) => c.classList.contains('passage') ? i + 1 : 0)"
                        ".filter(Boolean)).map(l => [l[0], l.at(-1), l.length].join()).join(' ')")
+    expect(page.eval("[...document.querySelectorAll('pre.compared')].every(p => [...p.children].every((c, i) => !i ||"
+                     " (Math.abs(c.offsetTop - p.children[i - 1].offsetTop - c.offsetHeight) < 2 && c.offsetHeight < 30)))"),
+           "the lines of a source are not one below the other")
     expect(marked == "2,12,11 2,12,11", f"the marked lines are {marked}")
     page.look("pair", pictures, origin)
 
