@@ -95,7 +95,7 @@ static const char usage_text[] =
     "  --origin URL           the address under which a proxy shows the server\n"
     "  --class F.db           show a class's store for teaching assistants, not the workbook\n"
     "  --author NAME          with --class: who decides at the printed address\n"
-    "  --tokens F             with --class: lines TOKEN ROLE NAME; the role is read or decide\n"
+    "  --tokens F             with --class: lines TOKEN ROLE NAME; read, decide or student\n"
     "  --anonymous            with --class: pseudonyms instead of ids and names\n"
     "\n"
     "Options for a class\n"
