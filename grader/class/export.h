@@ -29,8 +29,9 @@ bool export_stats_html(struct store *s, FILE *f, struct err *e);
  * the number of students, or -1. */
 int export_feedback(struct store *s, const char *folder, struct err *e);
 
-/* Writes each student's feedback as a zip file that Moodle or Canvas takes back (PLAN_moodle,
- * PLAN_canvas), by the names of the entries. Returns the number of students in it, or -1. */
+/* Writes each student's feedback as a zip file that Moodle or Canvas takes back
+ * (PLAN_LAYOUT_moodle, PLAN_LAYOUT_canvas), by the names of the entries. Returns the number of
+ * students in it, or -1. */
 int export_feedback_zip(struct store *s, enum plan_layout layout, const char *path, struct err *e);
 
 /* Columns of the view gradebook, in the order in which the exports read it. */

@@ -163,7 +163,7 @@ static bool add_canvas_entry(struct feedback_zip *z, const char *student, const 
                              const char *file, enum plan_kind kind) {
     struct buf text = {0};
     bool ok = true;
-    if (kind == PLAN_ARCHIVE && text_ends_with_ignore_case(name, ".zip"))
+    if (kind == PLAN_KIND_ARCHIVE && text_ends_with_ignore_case(name, ".zip"))
         ok = add_canvas_archive(z, student, name);
     else if (put_marked_source(z, student, file, &text))
         ok = zip_add(&z->zip, name, buf_str(&text), text.size, false);
@@ -185,9 +185,10 @@ static bool add_entries(struct feedback_zip *z, enum plan_layout layout) {
     while (ok && store_step(z->s, &q, z->e)) {
         const char *student = store_column_text(q, 0), *name = store_column_text(q, 1);
         unsigned before = z->zip.file_count;
-        ok = layout == PLAN_moodle ? add_moodle_entry(z, student, name)
-                                   : add_canvas_entry(z, student, name, store_column_text(q, 2),
-                                                      (enum plan_kind)sqlite3_column_int(q, 3));
+        ok = layout == PLAN_LAYOUT_moodle
+                 ? add_moodle_entry(z, student, name)
+                 : add_canvas_entry(z, student, name, store_column_text(q, 2),
+                                    (enum plan_kind)sqlite3_column_int(q, 3));
         if (z->zip.file_count == before || !strcmp(z->last_student, student)) continue;
         snprintf(z->last_student, sizeof z->last_student, "%s", student), z->student_count++;
     }

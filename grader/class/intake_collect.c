@@ -32,7 +32,7 @@ static void read_entry_at(int dir_fd, const struct plan_entry *en, struct intake
     struct buf data = {0};
     int fd = -1;
     if (en->reason) intake_reject(in, en->name, en->needs_review, en->reason);
-    else if (en->kind == PLAN_FOLDER) {
+    else if (en->kind == PLAN_KIND_FOLDER) {
         fd = openat(dir_fd, en->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0) intake_reject(in, en->name, true, "a folder that cannot be read");
         else intake_folder(fd, accept_source, NULL, in);
@@ -40,18 +40,19 @@ static void read_entry_at(int dir_fd, const struct plan_entry *en, struct intake
             intake_free(in), intake_reject(in, en->name, true,
                                            "a whole class: name this folder, not the one above");
     } else {
-        size_t limit = en->kind == PLAN_ARCHIVE ? INTAKE_MAX_ARCHIVE_BYTES : SOURCE_LIMIT;
+        size_t limit = en->kind == PLAN_KIND_ARCHIVE ? INTAKE_MAX_ARCHIVE_BYTES : SOURCE_LIMIT;
         fd = intake_openat_beneath(dir_fd, en->name, limit);
         if (fd < 0)
             intake_reject(in, en->name, true,
-                          en->kind == PLAN_ARCHIVE ? "it cannot be read, or is larger than 32 MiB"
-                                                   : "it cannot be read, or is larger than 1 MiB");
-        else if (en->kind == PLAN_ARCHIVE && !intake_archive(fd, accept_source, NULL, in, &e))
+                          en->kind == PLAN_KIND_ARCHIVE
+                              ? "it cannot be read, or is larger than 32 MiB"
+                              : "it cannot be read, or is larger than 1 MiB");
+        else if (en->kind == PLAN_KIND_ARCHIVE && !intake_archive(fd, accept_source, NULL, in, &e))
             intake_reject(in, en->name, true, e.text);
-        else if (en->kind == PLAN_ARCHIVE && match_has_several_students(in))
+        else if (en->kind == PLAN_KIND_ARCHIVE && match_has_several_students(in))
             intake_free(in), intake_reject(in, en->name, true,
                                            "a whole class: unpack it into a folder, and name that");
-        else if (en->kind == PLAN_SOURCE && intake_read_fd(fd, SOURCE_LIMIT, &data))
+        else if (en->kind == PLAN_KIND_SOURCE && intake_read_fd(fd, SOURCE_LIMIT, &data))
             intake_add(in, en->file, buf_str(&data), data.size);
     }
     if (fd >= 0) close(fd);

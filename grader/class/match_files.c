@@ -21,20 +21,20 @@ static const char *skip_digits(const char *s) {
 
 /* Parses a Canvas name: letters, optionally "_LATE", the user's number, the submission's number,
  * the file's name; joined by '_'. `at` is the first '_' after the letters. */
-static bool parse_lms_name_at(const char *name, const char *at, struct lms_name *out) {
+static bool parse_canvas_name_at(const char *name, const char *at, struct canvas_name *out) {
     bool is_late = !strncmp(at, "_LATE_", 6);
     const char *user = at + (is_late ? 6 : 1), *user_end = skip_digits(user);
     if (!user_end || *user_end != '_') return false;
     const char *end = skip_digits(user_end + 1);
     if (!end || *end != '_' || !end[1]) return false;
-    *out =
-        (struct lms_name){name, user, end + 1, (int)(at - name), (int)(user_end - user), is_late};
+    *out = (struct canvas_name){name,   user, end + 1, (int)(at - name), (int)(user_end - user),
+                                is_late};
     return true;
 }
 
-bool parse_lms_name(const char *name, struct lms_name *out) {
+bool match_parse_canvas_name(const char *name, struct canvas_name *out) {
     for (const char *at = strchr(name, '_'); at; at = strchr(at + 1, '_'))
-        if (at > name && parse_lms_name_at(name, at, out)) return true;
+        if (at > name && parse_canvas_name_at(name, at, out)) return true;
     return false;
 }
 
@@ -43,13 +43,14 @@ bool parse_lms_name(const char *name, struct lms_name *out) {
 static size_t owner_prefix_length(const char *path) {
     const char *moodle = strstr(path, "_assignsubmission_"), *number = strstr(path, "submission_"),
                *end = NULL;
-    struct lms_name lms;
+    struct canvas_name lms;
     if (moodle) return (size_t)(moodle - path);
     if (number && (number == path || number[-1] == '/'))
         end = skip_digits(number + strlen("submission_"));
     if (end && *end == '/') return (size_t)(end - path);
-    return !strchr(path, '/') && parse_lms_name(path, &lms) ? (size_t)(lms.user + lms.nuser - path)
-                                                            : 0;
+    return !strchr(path, '/') && match_parse_canvas_name(path, &lms)
+               ? (size_t)(lms.user + lms.nuser - path)
+               : 0;
 }
 
 /* One student's files may have such names, too. It is a class if every file has an owner, and not
@@ -93,8 +94,8 @@ static bool is_same_name(const char *exercise, const char *name) {
 
 static bool normalized_stem(const char *path, char out[MAX_NAME]) {
     const char *base = path_basename(path);
-    struct lms_name lms;
-    if (parse_lms_name(base, &lms)) base = lms.file;
+    struct canvas_name lms;
+    if (match_parse_canvas_name(base, &lms)) base = lms.file;
     if (!intake_is_source(base) || strlen(base) >= MAX_NAME) return false;
     strcpy(out, base);
     if (text_ends_with_ignore_case(out, ".txt")) out[strlen(out) - 4] = 0;
@@ -155,8 +156,8 @@ static bool has_same_bytes(const struct buf *a, const struct buf *b) {
 
 /* Returns true if a student handed in file `a` later than file `b`. */
 static bool is_newer(const struct intake_file *a, const struct intake_file *b) {
-    return a->version.time > b->version.time && a->version.revision > b->version.revision &&
-           b->version.time;
+    return a->version.order > b->version.order && a->version.revision > b->version.revision &&
+           b->version.order;
 }
 
 static void match_exercise(const struct intake *in, const struct exercise *ex,

@@ -20,12 +20,13 @@ void match_files_to_exercises(struct intake *in, const struct exercise *const *l
 bool match_misnamed_exercise(const char *path);
 /* Returns true if the file's name is that of the exercise. */
 bool match_exercise_name(const struct exercise *ex, const char *path);
-/* Parses an LMS's name, as "doejane_LATE_123_456_transpose.cu"; the parts point into `name`. */
-struct lms_name {
+/* Parses a name that Canvas gives, as "doejane_LATE_123_456_transpose.cu"; the parts point into
+ * `name`. */
+struct canvas_name {
     const char *student, *user, *file;
     int nstudent, nuser;
     bool is_late;
 };
-bool parse_lms_name(const char *name, struct lms_name *out);
-/* Returns true if LMS names show that the files are from several students. */
+bool match_parse_canvas_name(const char *name, struct canvas_name *out);
+/* Returns true if the names that an LMS gave show that the files are from several students. */
 bool match_has_several_students(const struct intake *in);

@@ -49,7 +49,7 @@ const char *plan_layout_name(enum plan_layout layout) { return layout_names[layo
 static void reject_entry(struct plan_entry *en, const char *reason, bool needs_review) {
     char *copy = xstrdup(reason);
     free(en->reason);
-    en->kind = PLAN_OTHER, en->reason = copy, en->needs_review = needs_review;
+    en->kind = PLAN_KIND_OTHER, en->reason = copy, en->needs_review = needs_review;
 }
 
 /* Sakai and Brightspace put these beside the students' folders. */
@@ -67,10 +67,10 @@ static void add_entry(struct plan *p, const char *dir, int dir_fd, const char *n
     else if (is_index_of_lms(name)) reject_entry(&en, "a list that the LMS adds", false);
     else if (S_ISLNK(st.st_mode))
         en.is_link = true, reject_entry(&en, "a link, which is not followed", true);
-    else if (S_ISDIR(st.st_mode)) en.kind = PLAN_FOLDER;
+    else if (S_ISDIR(st.st_mode)) en.kind = PLAN_KIND_FOLDER;
     else if (!S_ISREG(st.st_mode)) reject_entry(&en, "not a regular file", true);
-    else if (intake_is_archive(name)) en.kind = PLAN_ARCHIVE;
-    else if (intake_is_source(name)) en.kind = PLAN_SOURCE;
+    else if (intake_is_archive(name)) en.kind = PLAN_KIND_ARCHIVE;
+    else if (intake_is_source(name)) en.kind = PLAN_KIND_SOURCE;
     else reject_entry(&en, "not a folder, an archive or a .cu file", true);
     GROW(p->entries, p->nentries + 1, p->entries_capacity, 64);
     p->entries[p->nentries++] = en;
@@ -93,9 +93,9 @@ static bool is_exercise(const char *name) {
 static bool is_single_student_folder(char *const *names) {
     unsigned chapters = 0, files = 0, students = 0;
     for (char *const *n = names; *n; n++) {
-        struct lms_name lms;
+        struct canvas_name lms;
         chapters += is_chapter(*n);
-        if (is_exercise(*n) && !parse_lms_name(*n, &lms)) files++;
+        if (is_exercise(*n) && !match_parse_canvas_name(*n, &lms)) files++;
         else if ((*n)[0] != '.' &&
                  (!strchr(*n, '.') || intake_is_archive(*n) || intake_is_source(*n)))
             students++;
@@ -209,13 +209,14 @@ static void mark_duplicate_student(struct plan *p, unsigned s, unsigned entry) {
  * somebody else's row. */
 static int find_row(const struct plan *p, const struct plan_name *name, struct buf *reason) {
     const char *ambiguous = NULL;
-    int row = name->is_certain ? roster_find(&p->roster, name->id) : ROSTER_NONE;
+    int row = name->is_id_certain ? roster_find(&p->roster, name->id) : ROSTER_NONE;
     if (row >= 0) return row;
     if (row == ROSTER_AMBIGUOUS) ambiguous = name->id;
     row = ROSTER_NONE;
     for (unsigned k = 0; k < PLAN_MAX_KEYS; k++) {
-        int found = *name->keys[k] ? roster_find(&p->roster, name->keys[k]) : ROSTER_NONE;
-        if (found == ROSTER_AMBIGUOUS) ambiguous = name->keys[k];
+        int found =
+            *name->roster_keys[k] ? roster_find(&p->roster, name->roster_keys[k]) : ROSTER_NONE;
+        if (found == ROSTER_AMBIGUOUS) ambiguous = name->roster_keys[k];
         if (found >= 0 && row >= 0 && found != row) {
             buf_printf(reason, "it names two students of the roster, '%.100s' and '%.100s'",
                        p->roster.rows[row].id, p->roster.rows[found].id);
@@ -229,8 +230,8 @@ static int find_row(const struct plan *p, const struct plan_name *name, struct b
 }
 
 static bool allows_several_entries(enum plan_layout layout) {
-    return layout == PLAN_canvas || layout == PLAN_moodle || layout == PLAN_blackboard ||
-           layout == PLAN_brightspace;
+    return layout == PLAN_LAYOUT_canvas || layout == PLAN_LAYOUT_moodle ||
+           layout == PLAN_LAYOUT_blackboard || layout == PLAN_LAYOUT_brightspace;
 }
 
 /* Claims an entry for a student. A student may have several entries only in an LMS's layout, under
@@ -254,7 +255,7 @@ static void mark_ambiguous_entry(struct plan *p, unsigned i, const struct plan_n
     struct plan_entry *en = &p->entries[i];
     if (!en->ambiguity) en->ambiguity = xstrdup(reason);
     plan_add_candidates(p, i, name->id);
-    for (unsigned k = 0; k < PLAN_MAX_KEYS; k++) plan_add_candidates(p, i, name->keys[k]);
+    for (unsigned k = 0; k < PLAN_MAX_KEYS; k++) plan_add_candidates(p, i, name->roster_keys[k]);
 }
 
 /* Returns true for a group's work: the roster has such a group, and no such person. */
@@ -331,27 +332,28 @@ static size_t strip_exercise_suffix(char *name) {
 
 static void assign_folder_entry(struct plan *p, unsigned i, const struct exercise *only_exercise) {
     struct plan_entry *en = &p->entries[i];
-    struct plan_name name = {.is_certain = true};
+    struct plan_name name = {.is_id_certain = true};
     plan_strip_extension(en, name.id);
-    bool has_no_student = en->kind == PLAN_SOURCE && is_exercise(en->name);
-    size_t exercise = en->kind == PLAN_SOURCE ? strip_exercise_suffix(name.id) : 0;
-    if (en->kind == PLAN_SOURCE && (has_no_student || (!exercise && !only_exercise))) {
+    bool has_no_student = en->kind == PLAN_KIND_SOURCE && is_exercise(en->name);
+    size_t exercise = en->kind == PLAN_KIND_SOURCE ? strip_exercise_suffix(name.id) : 0;
+    if (en->kind == PLAN_KIND_SOURCE && (has_no_student || (!exercise && !only_exercise))) {
         reject_entry(en, no_student_reason, true);
         return;
     }
     if (exercise) set_student_file_name(en, en->name + exercise);
     snprintf(name.group, sizeof name.group, "%s", name.id);
     bool is_on_roster = roster_find(&p->roster, name.id) != ROSTER_NONE || is_group_entry(p, &name);
-    if (en->kind != PLAN_OTHER || is_on_roster || en->is_link) assign_entry(p, i, &name);
+    if (en->kind != PLAN_KIND_OTHER || is_on_roster || en->is_link) assign_entry(p, i, &name);
 }
 
 /* Returns the layout of one entry. An entry that the roster names is that student's, whatever else
  * its name looks like. */
 static enum plan_layout choose_layout(const struct plan *p, const struct plan_entry *en) {
     char stem[PLAN_NAME_SIZE];
-    if (p->layout != PLAN_auto) return p->layout;
+    if (p->layout != PLAN_LAYOUT_auto) return p->layout;
     plan_strip_extension(en, stem);
-    return roster_find(&p->roster, stem) != ROSTER_NONE ? PLAN_folders : plan_detect_layout(en);
+    return roster_find(&p->roster, stem) != ROSTER_NONE ? PLAN_LAYOUT_folders
+                                                        : plan_detect_layout(en);
 }
 
 /* ---- Gradescope ---- */
@@ -403,13 +405,13 @@ static void on_submitter(void *user, const char *folder, const char *const names
     struct plan_name name = {0};
     const char *id = *names[0] ? names[0] : *names[1] ? names[1] : *names[2] ? names[2] : folder;
     snprintf(name.id, sizeof name.id, "%s", id);
-    for (unsigned k = 0; k < 3; k++) snprintf(name.keys[k], PLAN_NAME_SIZE, "%s", names[k]);
+    for (unsigned k = 0; k < 3; k++) snprintf(name.roster_keys[k], PLAN_NAME_SIZE, "%s", names[k]);
     unsigned i = find_gradescope_entry(g, folder);
     if (i == g->p->nentries) {
         mark_lost_submission(g->p, &name, folder);
         return;
     }
-    g->p->entries[i].layout = PLAN_gradescope;
+    g->p->entries[i].layout = PLAN_LAYOUT_gradescope;
     assign_entry(g->p, i, &name);
     set_submission_time(g->p, i, time);
 }
@@ -424,7 +426,7 @@ static bool assign_gradescope_entries(struct plan *p, unsigned m, struct err *e)
     for (unsigned i = 0; i < p->nentries; i++) {
         struct plan_entry *en = &p->entries[i];
         bool is_submission =
-            p->layout == PLAN_gradescope || text_starts_with(en->name, "submission_");
+            p->layout == PLAN_LAYOUT_gradescope || text_starts_with(en->name, "submission_");
         if (en->dir == g.dir && is_submission && !en->has_student && !en->ambiguity && !en->reason)
             reject_entry(en, "submission_metadata.yml does not name it", true);
     }
@@ -437,16 +439,17 @@ static void assign_own_name(struct plan *p, unsigned i, const struct exercise *o
     struct plan_entry *en = &p->entries[i];
     if (en->has_student || en->ambiguity || en->name[0] == '.' || !strcmp(en->name, metadata))
         return;
-    if (p->layout == PLAN_auto && en->reason && text_starts_with(en->reason, "submission_metadata"))
+    if (p->layout == PLAN_LAYOUT_auto && en->reason &&
+        text_starts_with(en->reason, "submission_metadata"))
         return;
     en->layout = choose_layout(p, en);
-    if (en->layout == PLAN_folders) assign_folder_entry(p, i, only_exercise);
+    if (en->layout == PLAN_LAYOUT_folders) assign_folder_entry(p, i, only_exercise);
     else assign_lms_entry(p, i);
 }
 
 static bool assign_all_entries(struct plan *p, const struct exercise *only_exercise,
                                struct err *e) {
-    bool may_be_gradescope = p->layout == PLAN_auto || p->layout == PLAN_gradescope;
+    bool may_be_gradescope = p->layout == PLAN_LAYOUT_auto || p->layout == PLAN_LAYOUT_gradescope;
     for (unsigned i = 0; i < p->nentries && may_be_gradescope; i++)
         if (!strcmp(p->entries[i].name, metadata) && !assign_gradescope_entries(p, i, e))
             return false;

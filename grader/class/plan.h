@@ -1,8 +1,8 @@
-/* plan.h — lists the entries of the folders that an instructor names, and finds each one's student;
- * the class commands call it. It reads names only, and Gradescope's metadata. It drops no entry:
- * one without a student has a reason. Each entry's own name decides its layout, so one folder may
- * hold several. If a student can't be told for certain, the entry and every student who may be
- * meant are unclear; the others are planned as usual. */
+/* plan.h — plans an intake: lists the entries of the folders that an instructor names, and finds
+ * each one's student; the class commands call it. It reads names only, and Gradescope's metadata.
+ * It drops no entry: one without a student has a reason. Each entry's own name decides its layout,
+ * so one folder may hold several. If a student can't be told for certain, the entry and every
+ * student who may be meant are unclear; the others are planned as usual. */
 #pragma once
 #include "common/err.h"
 #include "common/exercise.h"
@@ -24,7 +24,7 @@
     X(github, "ASSIGNMENT-username, in the folder ASSIGNMENT-submissions")
 /* clang-format on */
 enum plan_layout {
-#define X(name, text) PLAN_##name,
+#define X(name, text) PLAN_LAYOUT_##name,
     PLAN_LAYOUTS(X)
 #undef X
 };
@@ -32,13 +32,14 @@ enum plan_layout {
 bool plan_parse_layout(const char *name, enum plan_layout *out);
 const char *plan_layout_name(enum plan_layout layout);
 
-/* When a file was handed in, by its entry's name. A file is newer than another only if both numbers
- * are greater: in Canvas a later upload whose name also got a higher "-2", elsewhere the date. */
+/* When a file was handed in, by its entry's name; 0 = unknown. A file is newer than another only if
+ * both numbers are greater. In Canvas, `order` is the upload's number, and `revision` counts
+ * uploads of the same name (the "-2" in it); elsewhere both are the date. */
 struct plan_version {
-    unsigned long long time, revision; /* 0 = unknown */
+    unsigned long long order, revision;
 };
 
-enum plan_kind { PLAN_FOLDER, PLAN_ARCHIVE, PLAN_SOURCE, PLAN_OTHER };
+enum plan_kind { PLAN_KIND_FOLDER, PLAN_KIND_ARCHIVE, PLAN_KIND_SOURCE, PLAN_KIND_OTHER };
 
 struct plan_entry {
     const char *dir; /* its folder */
@@ -66,7 +67,7 @@ struct plan_pair {
     unsigned student, entry;
 };
 struct plan {
-    enum plan_layout layout; /* of all entries; PLAN_auto = each entry's own */
+    enum plan_layout layout; /* of all entries; PLAN_LAYOUT_auto = each entry's own */
     char **dirs;
     struct plan_entry *entries;
     struct plan_student *students;

@@ -21,7 +21,7 @@ static const long long max_unix_time = 253402300800; /* the year 10000 */
 static bool repository_of(const struct plan_entry *en, char git[PATH_MAX]) {
     char folder[PATH_MAX], path[PATH_MAX];
     struct stat st;
-    return en->kind == PLAN_FOLDER && realpath(en->dir, folder) &&
+    return en->kind == PLAN_KIND_FOLDER && realpath(en->dir, folder) &&
            path_join(path, sizeof path, folder, en->name) &&
            path_join(git, PATH_MAX, path, ".git") && lstat(git, &st) == 0 && S_ISDIR(st.st_mode);
 }

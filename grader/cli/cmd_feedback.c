@@ -16,8 +16,9 @@ int cmd_feedback(const struct options *o) {
         return cli_report_error(&e);
     const char *path = o->operands[1];
     int student_count =
-        is_zip ? export_feedback_zip(&s, o->format == FORMAT_MOODLE ? PLAN_moodle : PLAN_canvas,
-                                     path, &e)
+        is_zip ? export_feedback_zip(
+                     &s, o->format == FORMAT_MOODLE ? PLAN_LAYOUT_moodle : PLAN_LAYOUT_canvas, path,
+                     &e)
                : export_feedback(&s, path, &e);
     store_close(&s);
     if (student_count < 0) return cli_report_error(&e);

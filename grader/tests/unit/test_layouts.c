@@ -1,6 +1,7 @@
 /* test_layouts.c — tests intake with the names that each LMS gives to submissions, and with random
  * classes of all of them: nothing is lost, nobody gets another's work, nobody who handed in is
  * missing. Expected students stand beside the names. */
+#include "grader/class/plan_names.h"
 #include "grader/class/store.h"
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/submissions.h"
@@ -111,6 +112,8 @@ START_TEST(of_several_submissions_the_latest_counts) {
          "HW1_jdoe_attempt_2026-10-02-08-00-00_transpose.cu"},
         {"101-55 - Jane Doe - Oct 1, 2026 859 PM/transpose.cu",
          "101-56 - Jane Doe - Oct 1, 2026 1002 PM/deep/transpose.cu"},
+        {"101-55 - Jane Doe - Oct 1, 2026 859 PM - transpose (1).cu",
+         "101-56 - Jane Doe - Oct 1, 2026 1002 PM - transpose.cu"},
         {"doejane_101_9001_transpose.cu", "doejane_101_9107_transpose-1.cu"},
         {"doejane_101_9001_transpose-2.cu", "doejane_101_9107_transpose-10.cu"}};
     struct buf rows = {0};
@@ -129,6 +132,35 @@ START_TEST(of_several_submissions_the_latest_counts) {
     submissions_intake("c --roster r.csv --store c.db", 1, &rows);
     submissions_has(&rows, "two different files match this exercise");
     buf_free(&rows);
+}
+END_TEST
+
+/* Canvas numbers a name before its extension, whose parts begin with a letter
+ * (Attachment.make_unique_filename). */
+START_TEST(a_repeated_upload_has_its_number_before_the_extension) {
+    static const struct {
+        const char *name;
+        unsigned long long revision;
+    } uploads[] = {{"doejane_101_9001_hw.cu", 1},       {"doejane_101_9001_hw-2.cu", 3},
+                   {"doejane_101_9001_hw-2.tar.gz", 3}, {"doejane_101_9001_hw 1.5-2.cu", 3},
+                   {"doejane_101_9001_hw.1-2.cu", 3},   {"doejane_101_9001_hw-2", 3}};
+    for (unsigned i = 0; i < sizeof uploads / sizeof *uploads; i++) {
+        struct plan_entry entry = {.name = (char *)uploads[i].name, .kind = PLAN_KIND_SOURCE};
+        struct plan_name name;
+        ck_assert(plan_parse_name(PLAN_LAYOUT_canvas, &entry, &name));
+        ck_assert_msg(name.version.revision == uploads[i].revision, "%s", uploads[i].name);
+    }
+}
+END_TEST
+
+START_TEST(a_moodle_groups_name_keeps_an_underscore_before_letters) {
+    struct plan_name name;
+    struct plan_entry entry = {.name = (char *)"Team_alpha_assignsubmission_file"};
+    ck_assert(plan_parse_name(PLAN_LAYOUT_moodle, &entry, &name));
+    ck_assert_str_eq(name.group, "Team_alpha");
+    entry.name = (char *)"Team alpha_17_assignsubmission_file";
+    ck_assert(plan_parse_name(PLAN_LAYOUT_moodle, &entry, &name));
+    ck_assert_str_eq(name.group, "Team alpha");
 }
 END_TEST
 
@@ -366,6 +398,8 @@ UNIT_SUITE(layouts) {
     tcase_add_test(t, each_format_has_its_student);
     tcase_add_test(t, a_groups_work_counts_for_each_member);
     tcase_add_test(t, of_several_submissions_the_latest_counts);
+    tcase_add_test(t, a_repeated_upload_has_its_number_before_the_extension);
+    tcase_add_test(t, a_moodle_groups_name_keeps_an_underscore_before_letters);
     tcase_add_test(t, typed_text_is_unclear_only_without_files);
     tcase_add_test(t, archives_within_folders_and_archives_are_read);
     tcase_add_test(t, an_exercise_with_another_extension_is_unclear);
