@@ -30,7 +30,7 @@ static bool is_valid(const struct tensor_map *m) {
     uint8_t kind = types[m->type].kind;
 #define RULE(condition, text) \
     if (!(condition)) return false;
-#define EACH(n, condition, text)                   \
+#define RULE_FOR_EACH(n, condition, text)          \
     for (unsigned i = 0; i < (unsigned)(n); i++) { \
         if (!(condition)) return false;            \
     }
@@ -66,7 +66,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuui
     if (unsupported) return (CUresult)wb_unsupported(unsupported);
     memcpy(&m.magic, "WBTENSOR", sizeof m.magic);
     m.swizzle = (uint8_t)swizzle;
-    m.fill = saturate_u8((uint32_t)fill);
+    m.fill_with_nan = saturate_u8((uint32_t)fill);
     for (unsigned i = 0; i < 5; i++) {
         m.dim[i] = i < rank ? dim[i] : 1;
         m.box[i] = i < rank ? box[i] : 1;

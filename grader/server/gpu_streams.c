@@ -104,7 +104,7 @@ void gpu_set_stream_clock(struct backend *b, const struct sim_stream_clock *o) {
         if (!error) error = gpu_streams_join(g);
         g->streams.current = 0;
     } else if (o->stream < SIM_MAX_STREAMS) {
-        if (!error) error = wait_on_host(g, o->permanently_after);
+        if (!error) error = wait_on_host(g, o->all_later_ordered_after);
         if (!error) error = activate_stream(g, o->stream);
         if (!error) error = wait_on_streams(g, o);
         g->streams.current = o->stream, g->streams.number = o->sequence,

@@ -142,7 +142,7 @@ static void report_free_race(struct server *s, const struct wb_req_free *q) {
                                                     .width = bytes,
                                                     .rows = 1,
                                                     .is_write = true,
-                                                    .is_free = true});
+                                                    .is_freeing = true});
 }
 
 int server_exec_free(struct server *s, const struct wb_req_free *q) {
@@ -169,10 +169,11 @@ void server_exec_order(struct server *s, const struct wb_req_order *q, struct me
                                  .has_dependent = has_waiter};
     _Static_assert((int)WB_MAX_STREAMS == (int)SIM_MAX_STREAMS, "one list");
     if (!s->backend->ops->set_stream_clock) return;
-    if (!q->number || tail.size != sizeof o.ordered_after + sizeof o.permanently_after)
+    if (!q->number || tail.size != sizeof o.ordered_after + sizeof o.all_later_ordered_after)
         return clear_order(s);
     memcpy(o.ordered_after, tail.data, sizeof o.ordered_after);
-    memcpy(o.permanently_after, tail.data + sizeof o.ordered_after, sizeof o.permanently_after);
+    memcpy(o.all_later_ordered_after, tail.data + sizeof o.ordered_after,
+           sizeof o.all_later_ordered_after);
     s->has_stream_order = true;
     s->backend->ops->set_stream_clock(s->backend, &o);
 }

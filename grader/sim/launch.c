@@ -92,7 +92,7 @@ static void execute_launch(struct launch *l, struct sim_result *out) {
     count_collect(l, out);
     core_collect_reports(l, out);
     race_report(l, out);
-    race_streams_launch(l, out);
+    race_streams_check_launch(l, out);
     race_keep_unproven_stores(l);
     race_close(l);
     launch_close(l);

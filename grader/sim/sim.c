@@ -94,7 +94,7 @@ void sim_set_stream_clock(struct sim *s, const struct sim_stream_clock *o) {
 }
 bool sim_check_host_access(struct sim *s, const char *description,
                            const struct sim_strided_range *r, struct sim_report *out) {
-    return race_streams_access(s, description, r, out);
+    return race_streams_check_range(s, description, r, out);
 }
 uint64_t sim_memory_used(const struct sim *s) { return s->memory.used; }
 

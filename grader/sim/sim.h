@@ -411,7 +411,7 @@ struct sim_stream_clock {
     /* By stream: the last command that this one is ordered after… */
     uint32_t ordered_after[SIM_MAX_STREAMS];
     /* …and the last one that all later commands are ordered after, too. */
-    uint32_t permanently_after[SIM_MAX_STREAMS];
+    uint32_t all_later_ordered_after[SIM_MAX_STREAMS];
     bool is_graph_node; /* `stream` then stands for a chain of the graph's nodes */
     /* Another stream's command, or the host, waits for this one (server/record.c). */
     bool has_dependent;
@@ -422,7 +422,7 @@ void sim_set_stream_clock(struct sim *s, const struct sim_stream_clock *o);
 /* The rows that a copy, a fill or a free of the host accesses. */
 struct sim_strided_range {
     uint64_t address, pitch, width, rows; /* pitch, width: bytes */
-    bool is_write, is_free;               /* a free counts as a write */
+    bool is_write, is_freeing;            /* a free counts as a write */
 };
 /* Returns true, with a report, if the access races with another command. `description` names the
  * access and must outlive the report. */

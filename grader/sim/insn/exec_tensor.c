@@ -200,10 +200,10 @@ static bool add_targets(struct tile_copy *c) {
  * writes behind the end of a tensor's row. */
 static struct tile_row row_of(const struct tile_copy *c, u64 row) {
     struct tile_row r = memory_tile_row(&c->tile, row);
-    u32 padding = -r.bytes % TENSOR_CHUNK_BYTES;
+    u32 padding = -r.inside_bytes % TENSOR_CHUNK_BYTES;
     if (c->o->imm == BULK_SHARED_TO_GLOBAL && padding &&
-        memory_find_range(c->x->memory, r.address, r.bytes + padding) >= 0)
-        r.bytes += padding;
+        memory_find_range(c->x->memory, r.address, r.inside_bytes + padding) >= 0)
+        r.inside_bytes += padding;
     return r;
 }
 
@@ -213,16 +213,17 @@ static void count_row(struct tile_copy *c, struct trace_strided_copy *t, const s
                       u64 *s) {
     struct exec *x = c->x;
     bool load = c->o->imm == BULK_GLOBAL_TO_SHARED;
-    s[STAT_LANES] += r->bytes;
-    s[STAT_SECTORS] += (r->address + r->bytes - 1) / 32 - r->address / 32 + 1;
-    c->moved_bytes += r->bytes;
+    s[STAT_LANES] += r->inside_bytes;
+    s[STAT_SECTORS] += (r->address + r->inside_bytes - 1) / 32 - r->address / 32 + 1;
+    c->moved_bytes += r->inside_bytes;
     if (x->trace)
-        trace_strided_copy_add(x, c->o, load ? MEM_LOAD : MEM_STORE, t, r->address, r->bytes);
+        trace_strided_copy_add(x, c->o, load ? MEM_LOAD : MEM_STORE, t, r->address,
+                               r->inside_bytes);
     if (!x->sanitize || !x->tracks_global_races ||
         !memory_find_allocation(x->memory, r->address)->is_race_checked)
         return;
     ISAFN(race_global_lane_access)
-    (x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, c->lane, r->address, r->bytes,
+    (x, c->o, x->mems[c->o->aux].stat + BULK_STAT_GLOBAL, c->lane, r->address, r->inside_bytes,
      load                 ? RACE_READ
      : c->d->is_reduction ? RACE_RED
                           : RACE_WRITE);
@@ -235,7 +236,7 @@ static void count_tile(struct tile_copy *c) {
     s[STAT_REQUESTS]++;
     for (u64 i = 0; i < c->tile.rows; i++) {
         struct tile_row r = row_of(c, i);
-        if (r.bytes) count_row(c, &lines, &r, s);
+        if (r.inside_bytes) count_row(c, &lines, &r, s);
     }
     if (x->trace)
         trace_strided_copy_end(x, c->o, c->o->imm == BULK_GLOBAL_TO_SHARED ? MEM_LOAD : MEM_STORE,
@@ -284,7 +285,7 @@ static void write_shared_row(const struct tile_copy *c, const struct tile_target
  * (tests/programs/tensor_maps.cu, on an H100). */
 static void convert_row(struct tile_copy *c, const struct tile_row *r) {
     if (c->tile.map.type != TENSOR_TFLOAT32 && c->tile.map.type != TENSOR_TFLOAT32_FTZ) return;
-    for (u32 i = 0; i < r->bytes; i += 4) {
+    for (u32 i = 0; i < r->inside_bytes; i += 4) {
         u32 v;
         memcpy(&v, c->row + r->skip_bytes + i, 4);
         v = (v & INT32_MAX) > 255u << 23 ? 0x7fffe000 : tf32_of_bits(v, ROUND_RN);
@@ -294,14 +295,16 @@ static void convert_row(struct tile_copy *c, const struct tile_row *r) {
 
 static void load_rows(struct tile_copy *c) {
     const struct memory *m = c->x->memory;
-    u32 n = memory_tile_row_bytes(&c->tile), pitch = memory_tile_pitch(&c->tile);
+    u32 n = memory_tile_row_bytes(&c->tile), pitch = memory_tile_shared_pitch(&c->tile);
     for (u64 i = 0; i < c->tile.rows; i++) {
         struct tile_row r = memory_tile_row(&c->tile, i);
-        memory_tile_fill(&c->tile, c->row);
+        memory_tile_fill_row(&c->tile, c->row);
         memset(c->shadow, 1, n);
-        if (r.bytes) memcpy(c->row + r.skip_bytes, m->bytes + (r.address - SIM_BASE), r.bytes);
-        if (r.bytes)
-            memcpy(c->shadow + r.skip_bytes, m->init_shadow + (r.address - SIM_BASE), r.bytes);
+        if (r.inside_bytes)
+            memcpy(c->row + r.skip_bytes, m->bytes + (r.address - SIM_BASE), r.inside_bytes);
+        if (r.inside_bytes)
+            memcpy(c->shadow + r.skip_bytes, m->init_shadow + (r.address - SIM_BASE),
+                   r.inside_bytes);
         convert_row(c, &r);
         for (u32 k = 0; k < c->ntargets; k++) write_shared_row(c, &c->targets[k], i * pitch, n);
     }
@@ -333,14 +336,14 @@ static void read_shared_row(struct tile_copy *c, u64 at, u32 n) {
 static void store_row(struct tile_copy *c, const struct tile_row *r) {
     struct memory *m = c->x->memory;
     unsigned char *written = m->init_shadow + (r->address - SIM_BASE);
-    memcpy(m->bytes + (r->address - SIM_BASE), c->row + r->skip_bytes, r->bytes);
+    memcpy(m->bytes + (r->address - SIM_BASE), c->row + r->skip_bytes, r->inside_bytes);
     if (!c->x->sanitize) {
-        memset(written, 1, r->bytes);
+        memset(written, 1, r->inside_bytes);
         return;
     }
-    memcpy(written, c->shadow + r->skip_bytes, r->bytes);
+    memcpy(written, c->shadow + r->skip_bytes, r->inside_bytes);
     bool all_defined = true;
-    for (u32 i = 0; i < r->bytes; i++) all_defined &= written[i] == 1;
+    for (u32 i = 0; i < r->inside_bytes; i++) all_defined &= written[i] == 1;
     if (all_defined) return;
     memory_invalidate_initialized(memory_find_allocation(m, r->address));
     m->has_undef_marks = true;
@@ -361,11 +364,11 @@ static void reduce_row(struct tile_copy *c, const struct tile_row *r, const stru
     unsigned char *to = c->x->memory->bytes + (r->address - SIM_BASE),
                   *from = c->row + r->skip_bytes;
     if (c->x->sanitize) {
-        check_operand(c, c->shadow + r->skip_bytes, r->bytes, c->offset, SPACE_SHARED);
-        check_operand(c, c->x->memory->init_shadow + (r->address - SIM_BASE), r->bytes, r->address,
-                      SPACE_GLOBAL);
+        check_operand(c, c->shadow + r->skip_bytes, r->inside_bytes, c->offset, SPACE_SHARED);
+        check_operand(c, c->x->memory->init_shadow + (r->address - SIM_BASE), r->inside_bytes,
+                      r->address, SPACE_GLOBAL);
     }
-    for (u32 i = 0; i < r->bytes; i += c->tile.element_bytes) {
+    for (u32 i = 0; i < r->inside_bytes; i += c->tile.element_bytes) {
         u64 old = 0, b = 0;
         memcpy(&old, to + i, c->tile.element_bytes);
         memcpy(&b, from + i, c->tile.element_bytes);
@@ -375,10 +378,10 @@ static void reduce_row(struct tile_copy *c, const struct tile_row *r, const stru
 }
 
 static void store_rows(struct tile_copy *c, const struct mem_desc *d) {
-    u32 n = memory_tile_row_bytes(&c->tile), pitch = memory_tile_pitch(&c->tile);
+    u32 n = memory_tile_row_bytes(&c->tile), pitch = memory_tile_shared_pitch(&c->tile);
     for (u64 i = 0; i < c->tile.rows; i++) {
         struct tile_row r = row_of(c, i);
-        if (!r.bytes) continue;
+        if (!r.inside_bytes) continue;
         read_shared_row(c, i * pitch, n);
         if (d) reduce_row(c, &r, d);
         else store_row(c, &r);

@@ -108,7 +108,7 @@ static void set_field(struct tensor_map *m, struct tensormap_desc t, u64 v) {
     case TENSORMAP_ELEMTYPE: m->type = type_from_number(v); break;
     case TENSORMAP_INTERLEAVE: m->interleave = saturate_u8(v); break;
     case TENSORMAP_SWIZZLE: m->swizzle = saturate_u8(v); break;
-    default: m->fill = saturate_u8(v);
+    default: m->fill_with_nan = saturate_u8(v);
     }
 }
 
@@ -123,7 +123,7 @@ static void replace(struct exec *x, const struct op *o, u32 lane, struct tensorm
     check_map_initialized(x, o, lane, &at, shared);
     record_map_access(x, o, lane, &at, shared, RACE_WRITE);
     memcpy(&m, at.bytes, sizeof m);
-    if (!memcmp(&m, &zeroes, sizeof m)) memory_tensor_map_sign(&m);
+    if (!memcmp(&m, &zeroes, sizeof m)) memory_tensor_map_mark(&m);
     set_field(&m, t, ((const u64 *)operand_at(x, o->src[1]))[lane]);
     memcpy(at.bytes, &m, sizeof m);
 }

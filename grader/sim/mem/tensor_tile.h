@@ -41,27 +41,31 @@ struct memory_tile {
     uint64_t fill_value;  /* for elements outside the tensor: a NaN, or 0 */
 };
 
-/* Marks the bytes as a tensor map. */
-void memory_tensor_map_sign(struct tensor_map *m);
+/* Writes the magic number that tells a tensor map from other bytes. */
+void memory_tensor_map_mark(struct tensor_map *m);
 /* Reads a map; returns NULL, or what is wrong with these bytes as a map. */
 const char *memory_tensor_map_parse(const unsigned char bytes[TENSOR_MAP_BYTES],
                                     struct tensor_map *out);
-/* Initializes a tile at the coordinates `at`, as many as the map's rank. Returns false if its
+/* Initializes a tile at the coordinates `coord`, as many as the map's rank. Returns false if its
  * addresses exceed 64 bits. */
-bool memory_tile_init(struct memory_tile *t, const struct tensor_map *m, const int32_t *at);
+bool memory_tile_init(struct memory_tile *t, const struct tensor_map *m, const int32_t *coord);
 
-/* A row of the tile: `skip` bytes outside the tensor, `bytes` in global memory from `global` on,
- * the rest outside again. */
+/* Returns true if no element of the tile is inside the tensor. */
+bool memory_tile_is_outside(const struct memory_tile *t);
+/* A row of the tile: `skip_bytes` outside the tensor, then `inside_bytes` in global memory from
+ * `address` on, the rest outside again. */
 struct tile_row {
     uint64_t address;
-    uint32_t skip_bytes, bytes;
+    uint32_t skip_bytes, inside_bytes;
 };
+/* Returns the bytes of a row with all its elements, inside the tensor or not. */
 uint32_t memory_tile_row_bytes(const struct memory_tile *t);
 /* Returns the bytes from one row's start in shared memory to the next one's. */
-uint32_t memory_tile_pitch(const struct memory_tile *t);
+uint32_t memory_tile_shared_pitch(const struct memory_tile *t);
+/* Returns row number `row`; all zeroes if it is outside the tensor. */
 struct tile_row memory_tile_row(const struct memory_tile *t, uint64_t row);
 /* Fills `row` with the value of elements outside the tensor. */
-void memory_tile_fill(const struct memory_tile *t, unsigned char row[TENSOR_MAX_ROW_BYTES]);
+void memory_tile_fill_row(const struct memory_tile *t, unsigned char row[TENSOR_MAX_ROW_BYTES]);
 /* Returns the bytes of shared memory, from the tile's first byte, that hold all of it with any
  * swizzle. */
 uint64_t memory_tile_shared_bytes(const struct memory_tile *t);
@@ -69,6 +73,7 @@ uint64_t memory_tile_shared_bytes(const struct memory_tile *t);
 static inline uint64_t memory_tile_swizzle(const struct memory_tile *t, uint64_t address) {
     return address ^ ((address >> 7 & ((1u << t->map.swizzle) - 1)) << 4);
 }
-/* Returns a hash of the tile's bytes in global memory. */
+/* Return a hash of the tile's bytes in global memory; of any bytes. A copy compares its source's
+ * hash when it begins and when it ends. */
 uint64_t memory_tile_hash(const struct memory *m, const struct memory_tile *t);
 uint64_t memory_hash(const unsigned char *bytes, uint64_t n, uint64_t seed);

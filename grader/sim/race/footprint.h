@@ -1,5 +1,5 @@
-/* footprint.h — the bytes that one command of a stream accesses: a kernel, a copy or a fill. See
- * streams.c. */
+/* footprint.h — the bytes that one command of a stream accesses: a kernel, a copy, a fill or a
+ * free. See streams.c. */
 #pragma once
 #include "grader/sim/code/insn.h"
 
@@ -13,16 +13,17 @@ struct row_run {
     u64 first, n;
     u32 byte_mask[COMMAND_ACCESS_KINDS]; /* a bit for each byte of a row */
 };
-/* The source line by which a kernel accesses a range. */
+/* An instruction of a kernel: its source line, and the range of addresses that it accessed. */
 struct access_site {
     u64 low, high; /* offsets from SIM_BASE */
     u32 line;
     u8 access_kind;
-    char file[64];
+    char file[64];    /* without folders */
+    const char *path; /* belongs to the kernel's module: invalid after the launch */
 };
 struct footprint {
-    u32 stream, number; /* of the command, which is the number-th of its stream */
-    bool is_graph_node, is_free;
+    u32 stream, sequence; /* of the command: its number in its stream, from 1 */
+    bool is_graph_node, is_freeing;
     char description[136];
     struct row_run *runs; /* ascending and disjoint */
     size_t nruns, capacity;

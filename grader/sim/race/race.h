@@ -287,11 +287,13 @@ void race_reset_clock(struct race_shadow *p);
 void race_report(struct launch *l, struct sim_result *out);
 /* streams.c: checks what the launch accessed against commands that nothing orders it with, and
  * records it. Call it between race_open and race_close. */
-void race_streams_launch(struct launch *l, struct sim_result *out);
-/* sim_set_stream_clock and sim_check_host_access (sim.h). */
-void race_streams_set_clock(struct sim *s, const struct sim_stream_clock *o);
-bool race_streams_access(struct sim *s, const char *description, const struct sim_strided_range *r,
-                         struct sim_report *out);
+void race_streams_check_launch(struct launch *l, struct sim_result *out);
+/* The same as sim_set_stream_clock (sim.h); without a clock, or with sequence number 0, no streams
+ * are in use, and the check ends. */
+void race_streams_set_clock(struct sim *s, const struct sim_stream_clock *clock);
+/* The same as sim_check_host_access (sim.h). */
+bool race_streams_check_range(struct sim *s, const char *description,
+                              const struct sim_strided_range *range, struct sim_report *report);
 /* Drops the records of memory that is freed; or all of them. */
 void race_streams_remove(struct sim *s, u64 address, u64 bytes);
 void race_streams_clear(struct sim *s);

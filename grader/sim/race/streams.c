@@ -1,16 +1,19 @@
-/* streams.c — finds races between commands of several streams: kernels, copies and fills that
- * nothing orders, if one changes what the other accesses. The server calls it by sim.h.
+/* streams.c — finds races between commands of several streams: kernels, copies, fills and frees
+ * that nothing orders, if one changes what the other accesses. The device server calls it through
+ * sim.h, and each launch at its end.
  *
  * The simulator executes commands in the order of the calls, so results never show such a race. But
- * the host passes for each command which others it comes after (struct sim_stream_clock), and the
- * footprint of each (footprint.h) is kept until every later command comes after it. A kernel's
- * bytes come from its shadow memory (shadow.c), which covers all allocations while streams are in
- * use. In kernels without accesses narrower than a word, an access counts for the whole word.
+ * for each command the server says which earlier ones it is ordered after (struct
+ * sim_stream_clock), and the command's footprint (footprint.h) is kept until all commands still to
+ * come are ordered after it. A kernel's footprint comes from its shadow memory (shadow.c), which
+ * covers all allocations while streams are in use. The shadow's cells are words, or bytes in
+ * kernels with accesses narrower than a word.
  *
- * Any number of commands is kept. A stream's later access replaces earlier ones of its own: a
- * command that comes after the later one comes after both, and one that doesn't conflicts with the
- * later one, too. So a byte is in at most one footprint of each stream and kind of access, which
- * bounds the memory, and nothing is lost. */
+ * Any number of commands is kept. When a stream accesses a byte again in the same way (reads,
+ * writes or updates it), only the later access is kept. A command that is ordered after the later
+ * access is ordered after both; any other conflicts with the later one just as with the earlier
+ * one. So a byte is in at most one footprint of each stream and kind of access, which bounds the
+ * memory, and nothing is lost. */
 #include "common/grow.h"
 #include "grader/sim/core/source_location.h"
 #include "grader/sim/race/footprint.h"
@@ -21,8 +24,11 @@
 #include <string.h>
 
 enum {
-    MAX_SITES = 64,
-    MAX_COPY_ROWS = 1 << 24 /* of a strided copy, of which the first are checked */
+    MAX_SITES = 64,          /* instructions of one kernel; reports lack the line of others */
+    MAX_COPY_ROWS = 1 << 24, /* the first rows of a strided copy are checked, no others */
+    SCANS_PER_COST_UNIT = 4, /* shadow rows and row runs: 5 ns each, a unit is 20 ns */
+    STREAM_DEFAULT = 0,      /* numbers of sim_stream_clock; others are the program's */
+    STREAM_THREAD_DEFAULT = 1
 };
 _Static_assert(SHADOW_ROW_CELLS == 32 && FOOTPRINT_ROW_BYTES == 32,
                "a mask has a bit for each cell of a row, and for each byte of a footprint's row");
@@ -33,9 +39,9 @@ struct race_streams {
     size_t n, capacity;
 };
 
-static size_t total_runs(const struct race_streams *r) {
+static size_t total_runs(const struct race_streams *streams) {
     size_t n = 0;
-    for (size_t i = 0; i < r->n; i++) n += r->footprints[i].nruns;
+    for (size_t i = 0; i < streams->n; i++) n += streams->footprints[i].nruns;
     return n;
 }
 
@@ -52,23 +58,27 @@ void race_streams_free(struct sim *s) {
     s->streams = NULL;
 }
 
-/* Frees footprints that are empty, or that every later command comes after. */
-static void drop_finished(struct race_streams *r) {
-    size_t kept = 0;
-    for (size_t i = 0; i < r->n; i++) {
-        struct footprint *f = &r->footprints[i];
-        if (f->nruns && f->number > r->current.permanently_after[f->stream])
-            r->footprints[kept++] = *f;
+/* Frees footprints that can't race any more: empty ones, and those that all commands still to come
+ * are ordered after. */
+static void drop_settled(struct race_streams *streams) {
+    size_t retained = 0;
+    for (size_t i = 0; i < streams->n; i++) {
+        struct footprint *f = &streams->footprints[i];
+        if (f->nruns && f->sequence > streams->current.all_later_ordered_after[f->stream])
+            streams->footprints[retained++] = *f;
         else race_footprint_free(f);
     }
-    r->n = kept;
+    streams->n = retained;
 }
 
-void race_streams_set_clock(struct sim *s, const struct sim_stream_clock *o) {
-    if (!o || !o->sequence || o->stream >= SIM_MAX_STREAMS) return race_streams_free(s);
+void race_streams_set_clock(struct sim *s, const struct sim_stream_clock *clock) {
+    if (!clock || !clock->sequence || clock->stream >= SIM_MAX_STREAMS) {
+        race_streams_free(s);
+        return;
+    }
     if (!s->streams) s->streams = xcalloc(1, sizeof *s->streams);
-    s->streams->current = *o;
-    drop_finished(s->streams);
+    s->streams->current = *clock;
+    drop_settled(s->streams);
 }
 
 /* ---- a kernel's accesses ---- */
@@ -78,63 +88,78 @@ struct row_cells {
     u32 mask[COMMAND_ACCESS_KINDS];
 };
 
-static void read_shadow_row(const struct race_shadow *p, u64 row, struct row_cells *c) {
-    enum shadow_row_state state = shadow_row_state(p, row);
+/* A compact row has one epoch for all its cells; rows with atomics are never compact. */
+static void read_shadow_row(const struct race_shadow *shadow, u64 row, struct row_cells *c) {
+    enum shadow_row_state state = shadow_row_state(shadow, row);
     if (state == ROW_EMPTY) return;
     if (state == ROW_COMPACT) {
-        c->mask[COMMAND_READ] |= p->rows[row].reader_block ? ~0u : 0;
-        c->mask[COMMAND_WRITE] |= p->rows[row].writer_block ? ~0u : 0;
+        c->mask[COMMAND_READ] |= shadow->rows[row].reader_block ? ~0u : 0;
+        c->mask[COMMAND_WRITE] |= shadow->rows[row].writer_block ? ~0u : 0;
         return;
     }
     for (u32 i = 0; i < SHADOW_ROW_CELLS; i++) {
         u64 cell = row * SHADOW_ROW_CELLS + i;
-        c->mask[COMMAND_READ] |= (u32)(p->reader_block[cell] != 0) << i;
-        c->mask[COMMAND_WRITE] |= (u32)(p->writer_block[cell] != 0) << i;
-        c->mask[COMMAND_UPDATE] |= (u32)(race_updater_block(p, cell) != 0) << i;
+        c->mask[COMMAND_READ] |= (u32)(shadow->reader_block[cell] != 0) << i;
+        c->mask[COMMAND_WRITE] |= (u32)(shadow->writer_block[cell] != 0) << i;
+        c->mask[COMMAND_UPDATE] |= (u32)(race_updater_block(shadow, cell) != 0) << i;
     }
 }
 
-/* Returns the bytes of 8 cells that are words. */
-static u32 bytes_of_words(u32 words) {
+/* Turns a mask of 8 words into the mask of their 32 bytes. */
+static u32 widen_mask(u32 words) {
     u32 bytes = 0;
     for (u32 i = 0; i < 8; i++) bytes |= (words >> i & 1 ? 15u : 0) << 4 * i;
     return bytes;
 }
 
-static bool is_uniform(const struct row_cells *c) {
-    bool all = true;
-    for (u32 k = 0; k < COMMAND_ACCESS_KINDS; k++) all &= !c->mask[k] || c->mask[k] == ~0u;
-    return all;
+static bool is_all_or_none(const struct row_cells *c) {
+    bool all_or_none = true;
+    for (u32 k = 0; k < COMMAND_ACCESS_KINDS; k++) all_or_none &= !c->mask[k] || c->mask[k] == ~0u;
+    return all_or_none;
 }
 
-/* Adds a shadow row, whose cells are bytes or words. */
-static void add_shadow_row(struct footprint *f, u64 row, u32 shift, const struct row_cells *c) {
-    u32 rows = 1u << shift;
-    if (!shift || is_uniform(c)) return race_footprint_add_rows(f, row * rows, rows, c->mask);
-    for (u32 i = 0; i < rows; i++) {
+/* Adds a shadow row, whose cells have 1 << cell_shift bytes: bytes, or words. */
+static void add_shadow_row(struct footprint *f, u64 row, u32 cell_shift,
+                           const struct row_cells *c) {
+    u32 footprint_rows = 1u << cell_shift;
+    if (!cell_shift || is_all_or_none(c)) {
+        race_footprint_add_rows(f, row * footprint_rows, footprint_rows, c->mask);
+        return;
+    }
+    for (u32 i = 0; i < footprint_rows; i++) {
         u32 byte_mask[COMMAND_ACCESS_KINDS];
         for (u32 k = 0; k < COMMAND_ACCESS_KINDS; k++)
-            byte_mask[k] = bytes_of_words(c->mask[k] >> 8 * i);
-        race_footprint_add_rows(f, row * rows + i, 1, byte_mask);
+            byte_mask[k] = widen_mask(c->mask[k] >> 8 * i);
+        race_footprint_add_rows(f, row * footprint_rows + i, 1, byte_mask);
     }
 }
 
 static void add_shadow_rows(const struct launch *l, struct footprint *f, u64 low, u64 high) {
-    u32 shift = l->global_shift, row_bytes = SHADOW_ROW_CELLS << shift;
+    u32 cell_shift = l->global_shift, row_bytes = SHADOW_ROW_CELLS << cell_shift;
     for (u64 row = low / row_bytes; row * row_bytes < high; row++) {
         struct row_cells c = {{0}};
         for (u32 i = 0; i < l->nworkers; i++) read_shadow_row(l->workers[i].race_shadow, row, &c);
-        add_shadow_row(f, row, shift, &c);
+        add_shadow_row(f, row, cell_shift, &c);
     }
 }
 
+static void extend_range(struct offset_range *all, const struct offset_range *range) {
+    if (range->low < all->low) all->low = range->low;
+    if (range->high > all->high) all->high = range->high;
+}
+
 static struct offset_range accessed_range(const struct launch *l) {
-    struct offset_range all = {UINT64_MAX, 0};
-    for (u32 i = 0; i < l->nworkers; i++) {
-        const struct offset_range *r = &l->workers[i].race_shadow->accessed_range;
-        if (r->low < all.low) all.low = r->low;
-        if (r->high > all.high) all.high = r->high;
-    }
+    struct offset_range all = {.low = UINT64_MAX};
+    for (u32 i = 0; i < l->nworkers; i++)
+        extend_range(&all, &l->workers[i].race_shadow->accessed_range);
+    return all;
+}
+
+/* Returns what the workers accessed by the instruction of a stat_entry. */
+static struct offset_range insn_range(const struct launch *l, u32 stat_index) {
+    struct offset_range all = {.low = UINT64_MAX};
+    for (u32 i = 0; i < l->nworkers; i++)
+        extend_range(&all, &l->workers[i].race_shadow->insn_ranges[stat_index]);
     return all;
 }
 
@@ -152,169 +177,171 @@ static void add_allocations(struct launch *l, struct footprint *f) {
         add_shadow_rows(l, f, low, high);
     }
     race_footprint_sort(f);
-    core_add_simulation_cost(l, (scanned_bytes / (SHADOW_ROW_CELLS << l->global_shift)) *
-                                    l->nworkers / 4); /* 5 ns a row of a worker */
+    u64 scanned_rows = scanned_bytes / (SHADOW_ROW_CELLS << l->global_shift) * l->nworkers;
+    core_add_simulation_cost(l, scanned_rows / SCANS_PER_COST_UNIT);
 }
 
+static struct access_site make_site(const struct launch *l, const struct stat_entry *entry,
+                                    struct offset_range range) {
+    const struct ptx_module *ptx = l->module->ptx;
+    const struct ptx_loc *at = source_location_of(ptx, l->module->ops[entry->op].loc);
+    const char *path =
+                   at && at->file < ptx->nfiles && ptx->files[at->file] ? ptx->files[at->file] : "",
+               *slash = strrchr(path, '/');
+    struct access_site site = {.low = range.low,
+                               .high = range.high,
+                               .line = at ? at->line : 0,
+                               .access_kind = entry->verb == MEM_LOAD    ? COMMAND_READ
+                                              : entry->verb == MEM_STORE ? COMMAND_WRITE
+                                                                         : COMMAND_UPDATE,
+                               .path = path};
+    snprintf(site.file, sizeof site.file, "%.60s", slash ? slash + 1 : path);
+    return site;
+}
+
+/* Adds the instructions that accessed global memory, each with its range of addresses. */
 static void add_sites(const struct launch *l, struct footprint *f) {
     f->sites = xcalloc(MAX_SITES, sizeof *f->sites);
-    for (u32 s = 0; s < l->module->nstats && f->nsites < MAX_SITES; s++) {
-        struct access_site p = {.low = UINT64_MAX};
-        const struct stat_entry *o = &l->module->stat_entries[s];
-        for (u32 i = 0; i < l->nworkers; i++) {
-            const struct offset_range *t = &l->workers[i].race_shadow->insn_ranges[s];
-            if (t->low < p.low) p.low = t->low;
-            if (t->high > p.high) p.high = t->high;
-        }
-        if (p.low >= p.high) continue;
-        const struct ptx_module *x = l->module->ptx;
-        const struct ptx_loc *at = source_location_of(x, l->module->ops[o->op].loc);
-        const char *file =
-                       at && at->file < x->nfiles && x->files[at->file] ? x->files[at->file] : "",
-                   *slash = strrchr(file, '/');
-        p.access_kind = o->verb == MEM_LOAD    ? COMMAND_READ
-                        : o->verb == MEM_STORE ? COMMAND_WRITE
-                                               : COMMAND_UPDATE;
-        p.line = at ? at->line : 0;
-        snprintf(p.file, sizeof p.file, "%.60s", slash ? slash + 1 : file);
-        f->sites[f->nsites++] = p;
+    for (u32 i = 0; i < l->module->nstats && f->nsites < MAX_SITES; i++) {
+        struct offset_range range = insn_range(l, i);
+        if (range.low < range.high)
+            f->sites[f->nsites++] = make_site(l, &l->module->stat_entries[i], range);
     }
     f->sites = xrealloc(f->sites, (f->nsites + 1) * sizeof *f->sites);
 }
 
 /* ---- two commands ---- */
 
+/* Returns the site that accessed the byte, or NULL. Only the lowest and the highest address of each
+ * site are known: of several that may have accessed it, this is the one with the smallest range. */
 static const struct access_site *site_at(const struct footprint *f, u64 offset, u8 access_kind) {
+    const struct access_site *found = NULL;
     for (u32 i = 0; i < f->nsites; i++) {
-        const struct access_site *p = &f->sites[i];
-        if (p->low <= offset && offset < p->high && p->access_kind == access_kind && p->line)
-            return p;
+        const struct access_site *site = &f->sites[i];
+        if (site->low > offset || offset >= site->high || site->access_kind != access_kind ||
+            !site->line)
+            continue;
+        if (!found || site->high - site->low < found->high - found->low) found = site;
     }
-    return NULL;
+    return found;
 }
 
 static void describe_stream(const struct footprint *f, char *out, size_t size) {
     if (f->is_graph_node) snprintf(out, size, "a node of a graph");
-    else if (f->stream < 2)
-        snprintf(out, size, "%s", f->stream ? "the thread's default stream" : "the default stream");
-    else snprintf(out, size, "stream %u", f->stream - 1);
+    else if (f->stream == STREAM_DEFAULT) snprintf(out, size, "the default stream");
+    else if (f->stream == STREAM_THREAD_DEFAULT) snprintf(out, size, "the thread's default stream");
+    else snprintf(out, size, "stream %u", f->stream - STREAM_THREAD_DEFAULT);
 }
 
-static const char *advice(const struct footprint *a, const struct footprint *b) {
-    return a->is_graph_node && b->is_graph_node
+static const char *advice(const struct footprint *later, const struct footprint *earlier) {
+    return later->is_graph_node && earlier->is_graph_node
                ? "; nothing orders the two: add an edge between the nodes, or capture a wait for "
-                 "an "
-                 "event between them (cudaEventRecord, cudaStreamWaitEvent)"
+                 "an event between them (cudaEventRecord, cudaStreamWaitEvent)"
                : "; nothing orders the two: make the later one's stream wait for an event "
                  "recorded after the earlier one (cudaEventRecord, cudaStreamWaitEvent), or "
                  "synchronize between them";
 }
 
-static void write_text(const struct sim *s, const struct footprint *a, const struct footprint *b,
-                       const struct conflict *c, struct sim_report *r) {
+/* Writes a report such as "a.cu:9: kernel `add` in stream 2 reads element 3 of `x` (512 of 4
+ * bytes), which kernel `set` in stream 1 writes in line 5; nothing orders the two: …". */
+static void write_report(const struct sim *s, const struct footprint *later,
+                         const struct footprint *earlier, const struct conflict *c,
+                         struct sim_report *report) {
     static const char *const verbs[] = {"reads", "writes", "updates"};
-    const struct access_site *site = site_at(a, c->offset, c->kind),
-                             *other = site_at(b, c->offset, c->other_kind);
+    const struct access_site *site = site_at(later, c->offset, c->kind),
+                             *other = site_at(earlier, c->offset, c->other_kind);
     char location[256], stream_text[40], other_stream_text[40];
     struct buf text = {0};
     memory_describe_element(&s->memory, SIM_BASE + c->offset, c->bytes, location, sizeof location);
-    describe_stream(a, stream_text, sizeof stream_text);
-    describe_stream(b, other_stream_text, sizeof other_stream_text);
+    describe_stream(later, stream_text, sizeof stream_text);
+    describe_stream(earlier, other_stream_text, sizeof other_stream_text);
     if (site) buf_printf(&text, "%s:%u: ", site->file, site->line);
-    buf_printf(&text, "%s in %s %s %s, which %s in %s %s", a->description, stream_text,
-               a->is_free ? "frees" : verbs[c->kind], location, b->description, other_stream_text,
-               verbs[c->other_kind]);
+    buf_printf(&text, "%s in %s %s %s, which %s in %s %s", later->description, stream_text,
+               later->is_freeing ? "frees" : verbs[c->kind], location, earlier->description,
+               other_stream_text, verbs[c->other_kind]);
     if (other && site && !strcmp(site->file, other->file))
         buf_printf(&text, " in line %u", other->line);
     else if (other) buf_printf(&text, " in %s:%u", other->file, other->line);
-    buf_puts(&text, advice(a, b));
-    snprintf(r->text, sizeof r->text, "%s", buf_str(&text));
-    r->line = site ? site->line : 0;
+    buf_puts(&text, advice(later, earlier));
+    *report = (struct sim_report){.fault = SIM_FAULT_STREAM_RACE,
+                                  .count = 1,
+                                  .kernel = "",
+                                  .file = site ? site->path : "",
+                                  .line = site ? site->line : 0,
+                                  .address = SIM_BASE + c->offset};
+    snprintf(report->text, sizeof report->text, "%s", buf_str(&text));
     buf_free(&text);
 }
 
-static bool is_ordered(const struct sim_stream_clock *o, const struct footprint *f) {
-    return f->stream == o->stream || f->number <= o->ordered_after[f->stream];
+static bool is_ordered(const struct sim_stream_clock *clock, const struct footprint *f) {
+    return f->stream == clock->stream || f->sequence <= clock->ordered_after[f->stream];
 }
 
 /* Keeps the footprint, which replaces what it makes redundant. */
-static void record(struct race_streams *r, const struct footprint *f) {
+static void record(struct race_streams *streams, struct footprint *f) {
     if (!f->nruns) {
-        free(f->runs), free(f->sites);
+        race_footprint_free(f);
         return;
     }
-    for (size_t i = 0; i < r->n; i++)
-        if (r->footprints[i].stream == f->stream) race_footprint_supersede(&r->footprints[i], f);
-    GROW(r->footprints, r->n + 1, r->capacity, 16);
-    r->footprints[r->n++] = *f;
+    for (size_t i = 0; i < streams->n; i++)
+        if (streams->footprints[i].stream == f->stream)
+            race_footprint_supersede(&streams->footprints[i], f);
+    GROW(streams->footprints, streams->n + 1, streams->capacity, 16);
+    streams->footprints[streams->n++] = *f;
 }
 
-/* Sets the report and returns true if the command races with an earlier one; keeps its footprint.
- */
-static bool check_and_record(struct sim *s, struct footprint *f, struct sim_report *out) {
-    struct race_streams *r = s->streams;
+/* Gives the footprint to the current command. Returns true, with a report, if the command races
+ * with an earlier one. Keeps the footprint. */
+static bool check_and_record(struct sim *s, struct footprint *f, struct sim_report *report) {
+    struct race_streams *streams = s->streams;
     bool is_found = false;
-    f->stream = r->current.stream, f->number = r->current.sequence;
-    f->is_graph_node = r->current.is_graph_node;
-    for (size_t i = 0; i < r->n && !is_found; i++) {
+    f->stream = streams->current.stream;
+    f->sequence = streams->current.sequence;
+    f->is_graph_node = streams->current.is_graph_node;
+    for (size_t i = 0; i < streams->n && !is_found; i++) {
+        const struct footprint *earlier = &streams->footprints[i];
         struct conflict c;
-        if (is_ordered(&r->current, &r->footprints[i]) ||
-            !race_footprint_find_conflict(f, &r->footprints[i], &c))
+        if (is_ordered(&streams->current, earlier) || !race_footprint_find_conflict(f, earlier, &c))
             continue;
-        *out = (struct sim_report){.fault = SIM_FAULT_STREAM_RACE,
-                                   .count = 1,
-                                   .kernel = "",
-                                   .file = "",
-                                   .address = SIM_BASE + c.offset};
-        write_text(s, f, &r->footprints[i], &c, out);
+        write_report(s, f, earlier, &c, report);
         is_found = true;
     }
-    record(r, f);
+    record(streams, f);
     return is_found;
 }
 
-static const char *file_of(const struct launch *l, u32 line) {
-    const struct ptx_module *m = l->module->ptx;
-    for (u32 s = 0; s < l->module->nstats; s++) {
-        const struct ptx_loc *at =
-            source_location_of(m, l->module->ops[l->module->stat_entries[s].op].loc);
-        if (at && at->line == line && at->file < m->nfiles && m->files[at->file])
-            return m->files[at->file];
-    }
-    return "";
-}
-
-void race_streams_launch(struct launch *l, struct sim_result *out) {
+void race_streams_check_launch(struct launch *l, struct sim_result *out) {
     struct footprint f = {0};
-    struct sim_report r;
+    struct sim_report report;
     if (!l->sim->streams || !l->tracks_global_races || out->fault != SIM_FAULT_NONE ||
         !l->workers[0].race_shadow)
         return;
     snprintf(f.description, sizeof f.description, "kernel `%.120s`", l->code->name);
     add_allocations(l, &f);
     add_sites(l, &f);
-    core_add_simulation_cost(l, (f.nruns + total_runs(l->sim->streams)) / 4); /* 5 ns a run */
-    if (!check_and_record(l->sim, &f, &r)) return;
-    r.kernel = l->code->name;
-    r.file = file_of(l, r.line);
-    out->reports[out->nreports++] = r;
+    core_add_simulation_cost(l, (f.nruns + total_runs(l->sim->streams)) / SCANS_PER_COST_UNIT);
+    if (!check_and_record(l->sim, &f, &report)) return;
+    report.kernel = l->code->name;
+    out->reports[out->nreports++] = report;
 }
 
-/* ---- copies and fills ---- */
+/* ---- copies, fills and frees ---- */
 
-bool race_streams_access(struct sim *s, const char *description, const struct sim_strided_range *r,
-                         struct sim_report *out) {
+bool race_streams_check_range(struct sim *s, const char *description,
+                              const struct sim_strided_range *range, struct sim_report *report) {
     struct footprint f = {0};
-    if (!s->streams || (r->rows > 1 && r->pitch < r->width)) return false;
+    bool has_overlapping_rows =
+        range->rows > 1 && range->pitch < range->width; /* an invalid copy */
+    if (!s->streams || has_overlapping_rows) return false;
     snprintf(f.description, sizeof f.description, "%s", description);
-    f.is_free = r->is_free;
-    for (u64 i = 0; i < r->rows && i < MAX_COPY_ROWS; i++) {
-        u64 low = r->address - SIM_BASE + i * r->pitch;
-        race_footprint_add_bytes(&f, low, low + r->width,
-                                 r->is_write ? COMMAND_WRITE : COMMAND_READ);
+    f.is_freeing = range->is_freeing;
+    for (u64 i = 0; i < range->rows && i < MAX_COPY_ROWS; i++) {
+        u64 low = range->address - SIM_BASE + i * range->pitch;
+        race_footprint_add_bytes(&f, low, low + range->width,
+                                 range->is_write ? COMMAND_WRITE : COMMAND_READ);
     }
-    if (!check_and_record(s, &f, out)) return false;
-    out->kernel = description;
+    if (!check_and_record(s, &f, report)) return false;
+    report->kernel = description; /* reports call the command that, whatever it is */
     return true;
 }
 

@@ -297,7 +297,7 @@ START_TEST(a_host_synchronization_releases_the_queue) {
     ck_assert(backend_gpu_begin_timed(b, &e));
     order_stream(b, 2, 1, 0, 0, true);
     ck_assert(b->ops->fill(b, p, 1, 64));
-    struct sim_stream_clock o = {.stream = 3, .sequence = 1, .permanently_after = {0, 0, 1}};
+    struct sim_stream_clock o = {.stream = 3, .sequence = 1, .all_later_ordered_after = {0, 0, 1}};
     b->ops->set_stream_clock(b, &o);
     ck_assert_uint_eq(fake.calls("cuEventSynchronize"), 1);
     b->ops->set_stream_clock(b, NULL); /* and what has no order goes behind all of it */

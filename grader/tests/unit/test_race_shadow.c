@@ -1,10 +1,12 @@
-/* test_race_shadow.c — tests how much memory the shadow cells of global memory take. */
+/* test_race_shadow.c — tests how much memory the shadow cells of global memory take, and the source
+ * lines that races between streams name. */
 #include "grader/sim/race/race.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -77,11 +79,46 @@ START_TEST(sparse_stores_cost_the_pages_that_they_touch) {
 }
 END_TEST
 
+/* `set` writes word 50. In `wide`, a.cu:5 writes words 0 and 100, and b.cu:5 writes word 50. */
+static const char two_files_ptx[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry set(.param .u64 p) {\n.reg .b64 %d<2>; .reg .b32 %r<2>;\n"
+    "ld.param.u64 %d0, [p]; mov.u32 %r0, 1;\n.loc 1 2 1\nst.global.u32 [%d0+200], %r0; ret; }\n"
+    ".visible .entry wide(.param .u64 p) {\n"
+    ".reg .b64 %d<4>; .reg .b32 %r<4>;\n"
+    "ld.param.u64 %d0, [p]; mov.u32 %r0, %tid.x;\n"
+    "mul.wide.u32 %d1, %r0, 400; add.u64 %d2, %d0, %d1;\n.loc 1 5 1\n"
+    "st.global.u32 [%d2], %r0;\n.loc 2 5 1\nst.global.u32 [%d0+200], 7; ret; }\n"
+    ".file 1 \"/book/a.cu\"\n.file 2 \"/book/b.cu\"\n";
+
+START_TEST(a_race_of_streams_names_the_line_with_the_nearest_addresses) {
+    struct kernel_rig r = rig_open_with(two_files_ptx, (struct rig_options){.sanitize = true});
+    u64 params[] = {sim_alloc(r.sim, 1024, "p")};
+    sim_set_stream_clock(r.sim, &(struct sim_stream_clock){.stream = 2, .sequence = 1});
+    struct sim_result set = rig_run(&r, "set", 1, 1, params, sizeof params);
+    ck_assert_uint_eq(set.nreports, 0);
+    sim_set_stream_clock(r.sim, &(struct sim_stream_clock){.stream = 3, .sequence = 1});
+    struct sim_result wide = rig_run(&r, "wide", 1, 2, params, sizeof params);
+    const struct sim_report *report = rig_report(&wide, SIM_FAULT_STREAM_RACE);
+    ck_assert_ptr_nonnull(report);
+    ck_assert_str_eq(report->file, "/book/b.cu");
+    ck_assert_uint_eq(report->line, 5);
+    ck_assert_msg(!strncmp(report->text, "b.cu:5: kernel `wide` in stream 2 writes ", 41), "%s",
+                  report->text);
+    ck_assert_msg(strstr(report->text, "in stream 1 writes in a.cu:2; ") != NULL, "%s",
+                  report->text);
+    sim_result_free(&set);
+    sim_result_free(&wide);
+    rig_close(&r);
+}
+END_TEST
+
 UNIT_SUITE(race_shadow) {
     Suite *s = suite_create("race_shadow");
     TCase *t = tcase_create("ticks");
     tcase_add_test(t, a_clock_reset_clears_only_recorded_shadow_rows);
     tcase_add_test(t, sparse_stores_cost_the_pages_that_they_touch);
+    tcase_add_test(t, a_race_of_streams_names_the_line_with_the_nearest_addresses);
     suite_add_tcase(s, t);
     return s;
 }

@@ -37,7 +37,7 @@ static struct memory_tile open_tile(struct tensor_map m, int x, int y) {
 static void check_row(const struct memory_tile *t, unsigned row, uint64_t global, unsigned skip,
                       unsigned bytes) {
     struct tile_row r = memory_tile_row(t, row);
-    ck_assert_uint_eq(r.bytes, bytes);
+    ck_assert_uint_eq(r.inside_bytes, bytes);
     if (bytes) ck_assert_uint_eq(r.address, global);
     if (bytes) ck_assert_uint_eq(r.skip_bytes, skip);
 }
@@ -107,11 +107,11 @@ END_TEST
 START_TEST(swizzled_rows_have_their_pitch) {
     struct tensor_map m = matrix(4096);
     struct memory_tile t = open_tile(m, 0, 0);
-    ck_assert_uint_eq(memory_tile_pitch(&t), 32);
+    ck_assert_uint_eq(memory_tile_shared_pitch(&t), 32);
     ck_assert_uint_eq(memory_tile_shared_bytes(&t), 4 * 32);
     for (m.swizzle = 1; m.swizzle <= 3; m.swizzle++) {
         t = open_tile(m, 0, 0);
-        ck_assert_uint_eq(memory_tile_pitch(&t), 16u << m.swizzle);
+        ck_assert_uint_eq(memory_tile_shared_pitch(&t), 16u << m.swizzle);
         ck_assert_uint_eq(memory_tile_shared_bytes(&t), 4 * (16u << m.swizzle));
         ck_assert_uint_eq(t.bytes, 4 * 32);
     }
@@ -123,15 +123,15 @@ START_TEST(out_of_bounds_elements_get_the_fill_value) {
     unsigned char row[TENSOR_MAX_ROW_BYTES];
     struct tensor_map m = matrix(4096);
     struct memory_tile t = open_tile(m, 0, 0);
-    memory_tile_fill(&t, row);
+    memory_tile_fill_row(&t, row);
     for (int i = 0; i < 32; i++) ck_assert_uint_eq(row[i], 0);
-    m.fill = 1;
+    m.fill_with_nan = 1;
     t = open_tile(m, 0, 0);
-    memory_tile_fill(&t, row);
+    memory_tile_fill_row(&t, row);
     ck_assert(!memcmp(row + 28, f32, 4));
     m.type = TENSOR_FLOAT16;
     t = open_tile(m, 0, 0);
-    memory_tile_fill(&t, row);
+    memory_tile_fill_row(&t, row);
     ck_assert(!memcmp(row + 14, f16, 2));
 }
 END_TEST
@@ -168,8 +168,8 @@ START_TEST(forged_tensor_maps_are_rejected) {
     REFUSED(m.box[0] = 0x40000004); /* times 4 bytes it is 16 in 32 bits */
     REFUSED(m.element_stride[1] = 0);
     REFUSED(m.element_stride[1] = 9);
-    REFUSED(m.fill = 2);
-    REFUSED(m.fill = 1; m.type = TENSOR_INT32);
+    REFUSED(m.fill_with_nan = 2);
+    REFUSED(m.fill_with_nan = 1; m.type = TENSOR_INT32);
     REFUSED(m.swizzle = 1; m.box[0] = 12);
 #undef REFUSED
 }
@@ -214,9 +214,9 @@ START_TEST(random_tensor_maps_stay_in_bounds) {
                   memory_tile_row_bytes(&t) <= TENSOR_MAX_ROW_BYTES);
         for (uint64_t r = 0; r < t.rows; r += 1 + t.rows / 7) {
             struct tile_row row = memory_tile_row(&t, r);
-            if (!row.bytes) continue;
-            ck_assert(row.address >= t.low && row.address + row.bytes <= t.high);
-            ck_assert(row.skip_bytes + row.bytes <= memory_tile_row_bytes(&t));
+            if (!row.inside_bytes) continue;
+            ck_assert(row.address >= t.low && row.address + row.inside_bytes <= t.high);
+            ck_assert(row.skip_bytes + row.inside_bytes <= memory_tile_row_bytes(&t));
         }
     }
     ck_assert_uint_gt(opened, 1000);
@@ -309,7 +309,7 @@ START_TEST(invalid_tensor_copies_are_faults) {
     p = good, p.map.type = TENSOR_UINT8, p.map.box[0] = 32, p.map.dim[0] = 48;
     expect_report(p, SIM_FAULT_TENSOR_MAP, "uses a reduction that does not exist");
     memset(&p.map, 255, sizeof p.map);
-    expect_report(p, SIM_FAULT_TENSOR_MAP, "cuTensorMapEncodeTiled did not make it");
+    expect_report(p, SIM_FAULT_TENSOR_MAP, "it was not made by cuTensorMapEncodeTiled");
 }
 END_TEST
 
