@@ -28,6 +28,7 @@
 #include "grader/sim/core/core.h"
 
 enum {
+    UNDEF_INITIALIZED = 1,  /* in the shadow of memory; 0: uninitialized */
     UNDEF_MAX_ORIGINS = 63, /* from 1; the last one stands for all later ones */
     UNDEF_PADDING =
         64, /* or-ed onto an origin: a byte next to initialized ones that was only moved so far */

@@ -73,7 +73,7 @@ void ISAFN(op_cpgroup)(struct exec *x, const struct op *o, u32 mask) {
     switch (o->imm) {
     case GROUP_COMMIT: race_async_commit(x, mask, false); break;
     case GROUP_BULK_COMMIT: race_async_commit(x, mask, true); break;
-    case GROUP_WAIT_ALL: race_async_wait(x, o, mask, UINT32_MAX, false); break;
+    case GROUP_WAIT_ALL: race_async_wait(x, o, mask, RACE_WAIT_FOR_ALL, false); break;
     default: race_async_wait(x, o, mask, o->target, o->imm == GROUP_BULK_WAIT);
     }
 }

@@ -86,7 +86,7 @@ static void next_warp_sync_epoch(struct block *b, struct warp *w, u32 lanes, boo
 
 static void start_block(struct block *b, const struct launch *l) {
     race_hb_start(b);
-    race_async_start(b);
+    race_async_reset_block(b);
     race_wgmma_start(b);
     race_proxy_start(b, l);
     race_warpgroup_start(b, l);
