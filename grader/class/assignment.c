@@ -47,7 +47,7 @@ static const struct key keys[] = {
     {"exercise", "name", EXERCISE, EXERCISE_FIELD(ex), 0, 0},
     {"exercise", "weight", NUMBER, EXERCISE_FIELD(weight), 0, 1e6},
     {"exercise", "credit_for_cases", NUMBER, EXERCISE_FIELD(policy.case_points), 0, 99},
-    {"exercise", "hidden", PATH, EXERCISE_FIELD(hidden), 0, 0},
+    {"exercise", "hidden", PATH, EXERCISE_FIELD(hidden_path), 0, 0},
 };
 enum { KEY_COUNT = sizeof keys / sizeof *keys };
 
@@ -219,7 +219,7 @@ static bool load_hidden_cases(struct assignment_parser *r) {
     struct err e = {0};
     for (unsigned i = 0; i < r->a->n; i++) {
         struct assignment_part *p = &r->a->parts[i];
-        if (p->hidden && !assignment_hidden_load(p, &e))
+        if (p->hidden_path && !assignment_hidden_load(p, &e))
             return parse_error(r, p->line, "hidden cases of %s: %.480s", p->ex->name, e.text);
     }
     return true;
@@ -252,7 +252,7 @@ bool assignment_read(const char *path, bool with_hidden, struct assignment *a, s
 
 void assignment_free(struct assignment *a) {
     for (unsigned i = 0; i < a->n; i++)
-        assignment_hidden_free(&a->parts[i]), free(a->parts[i].hidden);
+        assignment_hidden_free(&a->parts[i]), free(a->parts[i].hidden_path);
     free(a->parts);
     a->parts = NULL, a->n = a->capacity = 0;
 }

@@ -12,9 +12,9 @@
 struct assignment_part {
     const struct exercise *ex;
     double weight;
-    char *hidden;    /* absolute path of the file with its hidden cases; NULL = none */
-    unsigned line;   /* of its [[exercise]], for messages */
-    void *dl_handle; /* of the loaded hidden cases */
+    char *hidden_path; /* absolute path of the file with its hidden cases; NULL = none */
+    unsigned line;     /* of its [[exercise]], for messages */
+    void *dl_handle;   /* of the loaded hidden cases */
     struct grading_policy policy;
 };
 enum assignment_visibility {

@@ -60,11 +60,11 @@ static const char *verdict_or_dash(sqlite3_stmt *q) {
 }
 
 /* In UTF-8, the top two bits of a continuation byte are 10. */
-void export_padded_text(FILE *f, const char *s, unsigned width, bool cut) {
+void export_padded_text(FILE *f, const char *s, unsigned width, enum export_long_text long_text) {
     unsigned n = 0;
     for (; *s; s++) {
         n += ((unsigned char)*s & 0xc0) != 0x80;
-        if (cut && n > width) break;
+        if (long_text == EXPORT_CUT_LONG && n > width) break;
         fputc(*s, f);
     }
     fprintf(f, "%*s", n < width ? (int)(width - n) + 1 : 1, "");
@@ -75,10 +75,10 @@ const char *export_exercise_name(const char *exercise) {
     return slash ? slash + 1 : exercise;
 }
 
-void export_reason(FILE *f, const char *reason, unsigned columns) {
+void export_reason(FILE *f, const char *reason, unsigned max_bytes) {
     struct report_style style = {.width = LINE_WIDTH};
     struct buf out = {0};
-    if (strlen(reason) > columns) {
+    if (strlen(reason) > max_bytes) {
         fputc('\n', f);
         report_wrap(reason, 4, &style, &out);
     } else buf_printf(&out, "%s\n", reason);
@@ -95,7 +95,7 @@ bool export_text(struct store *s, FILE *f, struct err *e) {
             snprintf(score, sizeof score, "%.1f", sqlite3_column_double(q, EXPORT_score));
         bool is_graded = !is_null(q, EXPORT_verdict);
         char reason[256];
-        export_padded_text(f, store_column_text(q, EXPORT_student), 24, true);
+        export_padded_text(f, store_column_text(q, EXPORT_student), 24, EXPORT_CUT_LONG);
         fprintf(f, "%-20s %-8s %6s  ", export_exercise_name(store_column_text(q, EXPORT_exercise)),
                 verdict_or_dash(q), score);
         snprintf(reason, sizeof reason, "%s%s%.160s",

@@ -55,9 +55,10 @@ enum export_column {
 sqlite3_stmt *export_query_gradebook(struct store *s, struct err *e);
 /* Writes a quoted cell of CSV, which a spreadsheet never takes for a formula. */
 void export_csv_cell(FILE *f, const char *s);
-/* Writes a text padded to `width` letters, and a blank; if `cut`, cuts a longer text. */
-void export_padded_text(FILE *f, const char *s, unsigned width, bool cut);
+enum export_long_text { EXPORT_KEEP_LONG, EXPORT_CUT_LONG };
+/* Writes a text padded to `width` letters, and a blank; keeps or cuts a longer text. */
+void export_padded_text(FILE *f, const char *s, unsigned width, enum export_long_text long_text);
 /* For tables of text, 80 columns wide. The first returns the name without its chapter; the second
- * writes a reason on the rest of the line, or below it if it has more than `columns` bytes. */
+ * writes a reason on the rest of the line, or below it if it has more than `max_bytes`. */
 const char *export_exercise_name(const char *exercise);
-void export_reason(FILE *f, const char *reason, unsigned columns);
+void export_reason(FILE *f, const char *reason, unsigned max_bytes);

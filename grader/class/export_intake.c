@@ -1,13 +1,23 @@
-/* export_intake.c — the files that intake took and left out, with reasons; see export.h. */
+/* export_intake.c — prints what intake did with each file, and why: taken, left out or unclear; see
+ * export.h. */
 #include "grader/class/export.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 
+enum {
+    STUDENT_WIDTH = 18,
+    STATE_WIDTH = 9,
+    EXERCISE_WIDTH = 20,
+    FILE_WIDTH = 26,
+    REASON_WIDTH = 3
+};
+/* The columns, in the order of query_intake. */
 enum { STUDENT, ENTRY, FILE_NAME, EXERCISE, STATE, REASON, COLUMN_COUNT };
 static const char *const column_names[COLUMN_COUNT] = {"student",  "entry", "file",
                                                        "exercise", "state", "reason"};
 
+/* Files without a student come last. */
 static sqlite3_stmt *query_intake(struct store *s, struct err *e) {
     return store_query(s, e,
                        "SELECT student, entry, file, exercise, state, why FROM intake ORDER BY "
@@ -15,37 +25,40 @@ static sqlite3_stmt *query_intake(struct store *s, struct err *e) {
                        "");
 }
 
+/* "unclear" counts submissions, of which one may be an archive with several files. A student on the
+ * roster whose submission is unclear (`doubt`) is not missing. */
 static void put_totals(struct store *s, FILE *f, struct err *e) {
+    enum { STUDENTS, SUBMITTED, MISSING, TAKEN, UNCLEAR };
     sqlite3_stmt *q = store_query(
         s, e,
         "SELECT (SELECT count(*) FROM student), (SELECT count(*) FROM student WHERE entries > 0),"
+        " (SELECT count(*) FROM student WHERE rostered AND entries = 0 AND doubt = ''),"
         " (SELECT count(*) FROM submission WHERE state = 'taken'),"
-        " (SELECT count(DISTINCT student || '/' || entry) FROM intake WHERE state = 'unclear'),"
-        " (SELECT count(*) FROM student WHERE rostered AND entries = 0 AND doubt = "
-        "'')",
+        " (SELECT count(DISTINCT student || '/' || entry) FROM intake WHERE state = 'unclear')",
         "");
     if (store_step(s, &q, e))
         fprintf(f,
-                "students: %lld; handed in: %lld; missing by the roster: %lld; files taken: %lld; "
-                "unclear: %lld\n",
-                sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 4),
-                sqlite3_column_int64(q, 2), sqlite3_column_int64(q, 3));
+                "students: %lld; handed in: %lld; on the roster, nothing handed in: %lld; "
+                "files taken: %lld; unclear: %lld\n",
+                sqlite3_column_int64(q, STUDENTS), sqlite3_column_int64(q, SUBMITTED),
+                sqlite3_column_int64(q, MISSING), sqlite3_column_int64(q, TAKEN),
+                sqlite3_column_int64(q, UNCLEAR));
     store_finalize(&q);
 }
 
 bool export_intake_text(struct store *s, FILE *f, struct err *e) {
-    fprintf(f, "%-18s %-9s %-20s %-26s %s\n", "student", "state", "exercise", "file", "reason");
+    fprintf(f, "%-*s %-*s %-*s %-*s %s\n", STUDENT_WIDTH, "student", STATE_WIDTH, "state",
+            EXERCISE_WIDTH, "exercise", FILE_WIDTH, "file", "reason");
     sqlite3_stmt *q = query_intake(s, e);
     while (store_step(s, &q, e)) {
-        export_padded_text(
-            f, *store_column_text(q, STUDENT) ? store_column_text(q, STUDENT) : "(no student)", 18,
-            false);
-        fprintf(f, "%-9s %-20s ", store_column_text(q, STATE),
+        const char *student = store_column_text(q, STUDENT),
+                   *file = store_column_text(q, FILE_NAME);
+        if (!*file) file = store_column_text(q, ENTRY); /* it was not opened */
+        export_padded_text(f, *student ? student : "(no student)", STUDENT_WIDTH, EXPORT_KEEP_LONG);
+        fprintf(f, "%-*s %-*s ", STATE_WIDTH, store_column_text(q, STATE), EXERCISE_WIDTH,
                 export_exercise_name(store_column_text(q, EXERCISE)));
-        export_padded_text(
-            f, store_column_text(q, *store_column_text(q, FILE_NAME) ? FILE_NAME : ENTRY), 26,
-            false);
-        export_reason(f, store_column_text(q, REASON), 3);
+        export_padded_text(f, file, FILE_WIDTH, EXPORT_KEEP_LONG);
+        export_reason(f, store_column_text(q, REASON), REASON_WIDTH);
     }
     put_totals(s, f, e);
     return !e->text[0];
@@ -56,8 +69,10 @@ bool export_intake_csv(struct store *s, FILE *f, struct err *e) {
     fputs("\r\n", f);
     sqlite3_stmt *q = query_intake(s, e);
     while (store_step(s, &q, e)) {
-        for (int i = 0; i < COLUMN_COUNT; i++)
-            fputs(i ? "," : "", f), export_csv_cell(f, store_column_text(q, i));
+        for (int i = 0; i < COLUMN_COUNT; i++) {
+            if (i) fputc(',', f);
+            export_csv_cell(f, store_column_text(q, i));
+        }
         fputs("\r\n", f);
     }
     return !e->text[0];
@@ -71,11 +86,12 @@ bool export_intake_json(struct store *s, FILE *f, struct err *e) {
         json_t *o = json_object();
         for (int i = 0; i < COLUMN_COUNT; i++)
             json_object_set_new(o, column_names[i], json_string(store_column_text(q, i)));
-        json_object_set(o, "why", json_object_get(o, "reason")); /* schema 1's name: docs/json.md */
+        json_object_set(o, "why", json_object_get(o, "reason")); /* the key's name in schema 1 */
         char *text = json_dumps(o, 0);
         fprintf(f, "%s\n%s", first ? "" : ",", text);
         first = false;
-        free(text), json_decref(o);
+        free(text);
+        json_decref(o);
     }
     fputs("\n]\n}\n", f);
     return !e->text[0];

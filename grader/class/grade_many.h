@@ -12,7 +12,8 @@ struct grade_item {
     bool trusted;     /* see struct grade_options */
     const struct grading_policy *policy;
 };
-/* `results` has `n` elements; the caller frees each with result_free. An item whose process died
- * gets V_IE. */
+/* Grades the items, `jobs` at a time; 0 = as many as there are cores. `results` has `n` elements;
+ * the caller frees each with result_free. An item whose process died gets V_IE (internal error).
+ * Calls o->progress whenever an item is finished, with the name of the one that starts next. */
 bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs,
                       const struct grade_options *o, struct result *results, struct err *e);

@@ -76,7 +76,7 @@ static bool add_assignment(struct package_builder *p, const struct assignment *a
     size_t dir_len = (size_t)(path_basename(a->path) - a->path);
     bool ok = add_file(p, a->path, "assignment/assignment.toml");
     for (unsigned i = 0; i < a->n && ok; i++) {
-        const char *hidden = a->parts[i].hidden;
+        const char *hidden = a->parts[i].hidden_path;
         if (!hidden) continue;
         if (strncmp(hidden, a->path, dir_len) || strstr(hidden + dir_len, ".."))
             return err_set(p->e, ERR_INPUT,

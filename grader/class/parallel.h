@@ -22,4 +22,5 @@ struct parallel_ops {
 
 /* Returns `requested`, or the number of cores if it is 0. */
 unsigned parallel_job_count(unsigned requested);
+/* Processes items until next_item returns PARALLEL_END. Returns false if a callback failed. */
 bool parallel_run(unsigned jobs, const struct parallel_ops *p, struct err *e);

@@ -1,6 +1,6 @@
 /* cmd_reproduce.c — grader reproduce STORE STUDENT EXERCISE: grades a stored submission again with
- * the stored seed and device. It reports whether the result is identical, or else what differs and
- * which cause is possible: grader, compiler, book, assignment. */
+ * the stored seed and device, and prints whether the result is identical. If not, it prints what
+ * differs. It also prints which of grader, compiler, book and assignment has changed since. */
 #include "common/text.h"
 #include "grader/cli/class_args.h"
 #include "grader/grade/provenance.h"
@@ -12,11 +12,26 @@
 
 struct stored_result {
     struct buf source;
-    char seed[65], device[128], grader[HASH_HEX_SIZE], nvcc[64], book_digest[HASH_HEX_SIZE],
-        policy_digest[HASH_HEX_SIZE];
-    bool count_modelled;
+    char seed[65], device[128], grader_digest[HASH_HEX_SIZE], nvcc_version[64],
+        book_digest[HASH_HEX_SIZE], policy_digest[HASH_HEX_SIZE];
+    bool count_modelled; /* modelled times earn speed points */
     json_t *result;
 };
+
+#define COPY_COLUMN(out, q, column) snprintf(out, sizeof(out), "%s", store_column_text(q, column))
+
+static void read_row(sqlite3_stmt *q, struct stored_result *t) {
+    enum { BODY, SEED, DEVICE, GRADER, NVCC, BOOK, COUNT_MODELLED, JSON, POLICY };
+    buf_add(&t->source, sqlite3_column_blob(q, BODY), (size_t)sqlite3_column_bytes(q, BODY));
+    COPY_COLUMN(t->seed, q, SEED);
+    COPY_COLUMN(t->device, q, DEVICE);
+    COPY_COLUMN(t->grader_digest, q, GRADER);
+    COPY_COLUMN(t->nvcc_version, q, NVCC);
+    COPY_COLUMN(t->book_digest, q, BOOK);
+    COPY_COLUMN(t->policy_digest, q, POLICY);
+    t->count_modelled = sqlite3_column_int(q, COUNT_MODELLED);
+    t->result = json_loads(store_column_text(q, JSON), 0, NULL);
+}
 
 static bool load_stored_result(struct store *s, const char *student, const struct exercise *ex,
                                struct stored_result *t, struct err *e) {
@@ -26,41 +41,32 @@ static bool load_stored_result(struct store *s, const char *student, const struc
                                   " result r ON r.key = s.key JOIN source c ON c.digest = s.digest "
                                   "WHERE s.student = ? AND s.exercise = ?",
                                   "tt", student, book_id(ex));
-    bool found = store_step(s, &q, e);
-    if (found) {
-        buf_add(&t->source, sqlite3_column_blob(q, 0), (size_t)sqlite3_column_bytes(q, 0));
-        snprintf(t->seed, sizeof t->seed, "%s", store_column_text(q, 1)),
-            snprintf(t->device, sizeof t->device, "%s", store_column_text(q, 2));
-        snprintf(t->grader, sizeof t->grader, "%s", store_column_text(q, 3)),
-            snprintf(t->nvcc, sizeof t->nvcc, "%s", store_column_text(q, 4));
-        snprintf(t->book_digest, sizeof t->book_digest, "%s", store_column_text(q, 5)),
-            t->count_modelled = sqlite3_column_int(q, 6);
-        snprintf(t->policy_digest, sizeof t->policy_digest, "%s", store_column_text(q, 8));
-        t->result = json_loads(store_column_text(q, 7), 0, NULL);
-    }
+    if (store_step(s, &q, e)) read_row(q, t);
     store_finalize(&q);
-    return (found && t->result) || err_set(e, ERR_INPUT, "%s has no result of '%.100s' for %s",
-                                           s->path, student, book_id(ex));
+    if (!t->result)
+        err_set(e, ERR_INPUT, "%s has no result of '%.100s' for %s", s->path, student, book_id(ex));
+    return t->result != NULL;
 }
 
 static json_t *grade_again(const struct options *o, const struct exercise *ex,
                            const struct stored_result *t, const struct gpu_device *d) {
-    struct grade_options go = options_to_grade_options(o, d);
-    struct result r;
+    struct grade_options grade_options = options_to_grade_options(o, d);
+    struct result result;
     char name[128];
-    const struct result *result = &r;
-    go.seed = t->seed, go.count_modelled = t->count_modelled,
-    go.policy = class_policy(o->loaded_assignment, ex);
+    grade_options.seed = t->seed;
+    grade_options.count_modelled = t->count_modelled;
+    grade_options.policy = class_policy(o->loaded_assignment, ex);
     grade_safe_file_name(ex, ex->name, name, sizeof name);
-    grade_source(ex, name, buf_str(&t->source), t->source.size, &go, &r);
-    json_t *all = report_json(&result, 1, d, t->seed),
-           *regraded = json_deep_copy(json_array_get(json_object_get(all, "exercises"), 0));
-    json_decref(all);
-    result_free(&r);
+    grade_source(ex, name, buf_str(&t->source), t->source.size, &grade_options, &result);
+    const struct result *results[] = {&result};
+    json_t *report = report_json(results, 1, d, t->seed),
+           *regraded = json_incref(json_array_get(json_object_get(report, "exercises"), 0));
+    json_decref(report);
+    result_free(&result);
     return regraded;
 }
 
-/* Returns true if both values have the same text, with the 12 digits that a result is stored with.
+/* Returns true if both values are the same. Reals are compared to 12 digits, as the store has them.
  */
 static bool is_same_json(const json_t *a, const json_t *b) {
     size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY | JSON_SORT_KEYS;
@@ -71,57 +77,72 @@ static bool is_same_json(const json_t *a, const json_t *b) {
 }
 
 static void print_difference(const char *key, const json_t *stored, const json_t *regraded) {
-    char *a = json_dumps(stored, JSON_COMPACT | JSON_REAL_PRECISION(6) | JSON_ENCODE_ANY),
-         *b = json_dumps(regraded, JSON_COMPACT | JSON_REAL_PRECISION(6) | JSON_ENCODE_ANY);
+    size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY;
+    char *a = json_dumps(stored, flags), *b = json_dumps(regraded, flags);
     if (json_is_object(regraded) || json_is_array(regraded)) printf("  %s differs\n", key);
     else printf("  %s was %.200s, is %.200s\n", key, a ? a : "none", b ? b : "none");
     free(a), free(b);
 }
 
-static void print_cause(const char *description, const char *stored, const char *current) {
+/* Returns true if the results are identical. Keys that only the stored result has are left out: an
+ * older grader wrote them. */
+static bool print_differences(const json_t *stored, json_t *regraded) {
+    const char *key;
+    json_t *value;
+    bool is_identical = true;
+    json_object_foreach(regraded, key, value) {
+        const json_t *before = json_object_get(stored, key);
+        if (is_same_json(before, value)) continue;
+        if (is_identical) printf("different:\n");
+        is_identical = false;
+        print_difference(key, before, value);
+    }
+    if (is_identical) printf("identical\n");
+    return is_identical;
+}
+
+static void print_if_changed(const char *description, const char *stored, const char *current) {
     if (strcmp(stored, current))
         printf("  the %s has changed: %.16s then, %.16s now\n", description, stored, current);
 }
 
-static bool compare_results(const struct options *o, const struct exercise *ex,
-                            const struct stored_result *t, json_t *regraded) {
-    char policy_digest[HASH_HEX_SIZE];
-    const char *key;
-    json_t *value;
-    char book_digest[HASH_HEX_SIZE];
-    bool identical = true;
-    json_object_foreach(regraded, key, value) identical &=
-        is_same_json(json_object_get(t->result, key), value);
-    printf("%s\n", identical ? "identical" : "different:");
-    if (!identical) json_object_foreach(regraded, key, value) {
-            if (!is_same_json(json_object_get(t->result, key), value))
-                print_difference(key, json_object_get(t->result, key), value);
-        }
+/* Prints what has changed since, and may explain a difference. */
+static void print_changes(const struct options *o, const struct exercise *ex,
+                          const struct stored_result *t) {
+    char book_digest[HASH_HEX_SIZE], policy_digest[HASH_HEX_SIZE];
     grade_book_digest(ex, book_digest);
-    print_cause("grader", t->grader, grade_build_digest()),
-        print_cause("compiler", t->nvcc, grade_nvcc_version()),
-        print_cause("book", t->book_digest, book_digest);
     grade_policy_digest(class_policy(o->loaded_assignment, ex), policy_digest);
-    print_cause("assignment", t->policy_digest, policy_digest);
-    return identical;
+    print_if_changed("grader", t->grader_digest, grade_build_digest());
+    print_if_changed("compiler", t->nvcc_version, grade_nvcc_version());
+    print_if_changed("book", t->book_digest, book_digest);
+    print_if_changed("assignment", t->policy_digest, policy_digest);
+}
+
+static const struct gpu_device *find_device(const char *name, struct err *e) {
+    const struct gpu_device *d = device_find(name);
+    if (!d)
+        err_set(e, ERR_INPUT,
+                "the result is from '%.100s'; only results of a simulated GPU are reproducible",
+                name);
+    return d;
 }
 
 static int reproduce(const struct options *o, struct store *s, struct err *e) {
-    struct options exercise_options = *o;
-    exercise_options.operands += 2, exercise_options.noperands = 1;
+    struct options exercise_options = *o; /* with EXERCISE as the only operand */
+    exercise_options.operands += 2;
+    exercise_options.noperands = 1;
     const struct exercise *ex = cli_select_exercise(&exercise_options, e);
     struct stored_result t = {0};
-    bool ok = ex && load_stored_result(s, o->operands[1], ex, &t, e);
-    const struct gpu_device *d = ok ? device_find(t.device) : NULL;
-    if (ok && !d)
-        err_set(e, ERR_INPUT,
-                "it was graded on '%.100s'; only results of a simulated GPU are reproducible",
-                t.device);
+    bool is_loaded = ex && load_stored_result(s, o->operands[1], ex, &t, e);
+    const struct gpu_device *d = is_loaded ? find_device(t.device, e) : NULL;
     json_t *regraded = d ? grade_again(o, ex, &t, d) : NULL;
-    int status = !regraded                              ? cli_report_error(e)
-                 : compare_results(o, ex, &t, regraded) ? EXIT_PASSED
-                                                        : EXIT_FAILED;
-    json_decref(regraded), json_decref(t.result);
+    int status;
+    if (regraded) {
+        status = print_differences(t.result, regraded) ? EXIT_PASSED : EXIT_FAILED;
+        print_changes(o, ex, &t);
+    } else status = cli_report_error(e);
+    json_decref(regraded);
+    json_decref(t.result);
     buf_free(&t.source);
     return status;
 }
@@ -131,10 +152,11 @@ int cmd_reproduce(const struct options *o) {
     struct store s;
     if (!cli_class_open(o, 3, "a store, a student and an exercise", &s, &e))
         return cli_report_error(&e);
-    struct assignment a;
-    struct options effective;
-    int status = cli_class_assignment(o, &s, &a, &effective, &e) ? reproduce(&effective, &s, &e)
-                                                                 : cli_report_error(&e);
+    struct assignment a; /* empty if the store has none */
+    struct options class_options;
+    int status = cli_class_assignment(o, &s, &a, &class_options, &e)
+                     ? reproduce(&class_options, &s, &e)
+                     : cli_report_error(&e);
     assignment_free(&a);
     store_close(&s);
     return status;

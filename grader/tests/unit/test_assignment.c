@@ -58,7 +58,7 @@ START_TEST(an_assignment_file_is_parsed) {
     ck_assert(a.n == 2 && a.parts[0].weight == 2.5 && a.parts[1].weight == 1 &&
               a.parts[1].policy.case_points == 30);
     ck_assert_str_eq(book_id(a.parts[1].ex), "02-coalescing/particles");
-    ck_assert(text_ends_with(a.parts[1].hidden, "/assignment/private/x.c"));
+    ck_assert(text_ends_with(a.parts[1].hidden_path, "/assignment/private/x.c"));
     ck_assert(!a.count_modelled && a.drop_lowest == 1);
     /* A second late is a day; the first is free, then 10 % each, nothing after the third. */
     ck_assert_int_eq(assignment_days_late(&a, a.deadline), 0);
@@ -164,6 +164,16 @@ static void make_class(void) {
             "grader batch c --assignment hw.toml --store a.db --format csv --output g.csv"),
         1);
 }
+
+START_TEST(a_compiler_that_cannot_start_is_named_with_the_reason) {
+    make_class();
+    ck_assert_int_eq(
+        run_in_class("program=$(command -v grader); PATH=/nowhere $program batch c --assignment "
+                     "hw.toml --store b.db >out 2>&1"),
+        3);
+    ck_assert_int_eq(run_in_class("grep -q \"gcc can't be started: No such file\" out"), 0);
+}
+END_TEST
 
 START_TEST(hidden_cases_count_and_stay_hidden) {
     make_class();
@@ -350,6 +360,7 @@ UNIT_SUITE(assignment) {
     tcase_add_loop_test(t, errors_in_the_file_are_reported_with_their_line, 0,
                         sizeof refused / sizeof *refused);
     tcase_add_test(t, lms_timestamps_are_parsed);
+    tcase_add_test(t, a_compiler_that_cannot_start_is_named_with_the_reason);
     tcase_add_test(t, hidden_cases_count_and_stay_hidden);
     tcase_add_test(t, cases_that_are_right_earn_credit);
     tcase_add_test(t, the_submission_time_of_a_repository_is_its_last_commit);
