@@ -1,50 +1,68 @@
-/* chunk.c — collects the ops of one chunk: which registers it uses, and how its values depend on
- * the lane. See native.h. */
+/* chunk.c — collects the ops of one chunk: a run of regular ops and loads within one segment that
+ * becomes one loop over the lanes (native.h). Records which registers it uses, and how its values
+ * depend on the lane. The generator adds ops until chunk_add() returns false. */
 #include "grader/sim/native/generate.h"
 
 #include <string.h>
 
+enum { NO_ROOT = 0 }; /* where the class has no root */
+
 /* ---- registers ---- */
 
+/* Registers lie in a function's frame, or with the warp's own state. */
 static bool is_register(ref r) {
     return r != REF_NONE && (ref_base(r) == BASE_FRAME || ref_base(r) == BASE_WARP);
 }
 
-/* Returns the index of the register's var, or -1 if it must end the chunk: the table is full, or
- * the register has been used with another size. */
-static int find_var(struct chunk *c, ref r, u32 bytes) {
+/* Returns true if lanes may have different values: `varying` tells of words of the frame alone. */
+static bool may_vary(const struct chunk *c, ref r, u32 bytes) {
+    bool is_predicate = bytes == 1;
+    return ref_base(r) == BASE_WARP || is_predicate || c->varying[ref_offset(r) / 4];
+}
+
+/* Returns the index of the register's var, which it adds if needed. Returns -1 if the chunk must
+ * end before this op: the table is full, or the chunk has used the register with another size. At
+ * the chunk's start, a register that may vary is its own root. */
+static int find_or_add_var(struct chunk *c, ref r, u32 bytes) {
     for (u32 i = 0; i < c->nvars; i++)
         if (c->vars[i].r == r) return c->vars[i].bytes == bytes ? (int)i : -1;
     if (c->nvars == CHUNK_MAX_VARS) return -1;
-    bool may_vary = ref_base(r) == BASE_WARP || c->varying[ref_offset(r) / 4] || bytes == 1;
-    c->vars[c->nvars] = (struct chunk_var){.r = r,
-                                           .bytes = (u8)bytes,
-                                           .class = may_vary ? VALUE_OFFSET : VALUE_UNIFORM,
-                                           .def = -1,
-                                           .root = c->nvars};
+    c->vars[c->nvars] =
+        (struct chunk_var){.r = r,
+                           .bytes = (u8)bytes,
+                           .class = may_vary(c, r, bytes) ? VALUE_ROOT_PLUS_UNIFORM : VALUE_UNIFORM,
+                           .def = -1,
+                           .root = c->nvars};
     return (int)c->nvars++;
 }
 
-/* Records that the op reads a register, or another operand. */
+/* Describes an operand; for a register, also records the read. Returns false if the chunk must end.
+ */
 static bool read_operand(struct chunk *c, ref r, u32 bytes, struct chunk_operand *s) {
     *s = (struct chunk_operand){.var = -1, .def = -1, .class = VALUE_UNIFORM};
     if (!is_register(r)) return true;
-    s->var = find_var(c, r, bytes);
+    s->var = find_or_add_var(c, r, bytes);
     if (s->var < 0) return false;
     struct chunk_var *v = &c->vars[s->var];
-    if (!v->is_defined) v->is_read_first = true;
-    s->def = v->def, s->class = v->class, s->root = v->root;
+    if (!v->is_written) v->is_live_in = true;
+    s->def = v->def;
+    s->class = v->class;
+    s->root = v->root;
     return true;
 }
 
-static bool write_register(struct chunk *c, ref r, u32 bytes, u8 class, u32 root, bool is_guarded) {
+/* Records that the next op writes a register. Lanes that its guard excludes keep the old value, so
+ * that is read, too. */
+static bool write_register(struct chunk *c, ref r, u32 bytes, u8 class, u32 root, bool guarded) {
     if (r == REF_NONE) return true;
-    int i = find_var(c, r, bytes);
+    int i = find_or_add_var(c, r, bytes);
     if (i < 0) return false;
     struct chunk_var *v = &c->vars[i];
-    if (is_guarded && !v->is_defined) v->is_read_first = true;
-    v->is_written = v->is_defined = true;
-    v->def = (int)c->nops, v->class = class, v->root = root;
+    if (guarded && !v->is_written) v->is_live_in = true;
+    v->is_written = true;
+    v->def = (int)c->nops;
+    v->class = class;
+    v->root = root;
     return true;
 }
 
@@ -56,73 +74,103 @@ static u32 constant_mask(const struct chunk *c, ref r) {
     return v;
 }
 
+/* An op without a guard predicate (@p) has a constant there that is true in all lanes. */
 static bool is_guarded(const struct chunk *c, const struct op *o) {
     return ref_base(o->guard) != BASE_CONST || (constant_mask(c, o->guard) ^ o->guard_xor) != ~0u;
 }
 
 /* ---- ops ---- */
 
-static void classify(struct chunk_op *k, bool guarded) {
-    const struct chunk_operand *a = &k->src[0], *b = &k->src[1];
-    bool uniform = k->row->kind == ROW_VALUE && !guarded;
-    for (u32 i = 0; i < k->row->source_count; i++) uniform &= k->src[i].class == VALUE_UNIFORM;
-    k->class = uniform ? VALUE_UNIFORM : VALUE_VARYING;
-    if (uniform || guarded || k->o->flags & OPF_SAT) return;
-    bool first = a->class == VALUE_OFFSET, second = b->class == VALUE_OFFSET;
-    if ((k->row->is_move && first) ||
-        (k->row->is_add && first && !second && b->class == VALUE_UNIFORM))
-        k->class = VALUE_OFFSET, k->root = a->root;
-    if (k->row->is_add == 1 && second && !first && a->class == VALUE_UNIFORM)
-        k->class = VALUE_OFFSET, k->root = b->root;
+/* Sets the class of the result. It is uniform if all operands are; a sum or a difference of a
+ * root's value and a uniform amount keeps the root. The root must be the first operand of a
+ * difference. A guard may exclude lanes, and saturation may clip some: then lanes differ in any
+ * way. */
+static void classify(struct chunk_op *item, bool guarded) {
+    const struct chunk_operand *a = &item->src[0], *b = &item->src[1];
+    bool uniform = item->row->kind == ROW_VALUE && !guarded;
+    for (u32 i = 0; i < item->row->source_count; i++)
+        uniform &= item->src[i].class == VALUE_UNIFORM;
+    item->class = uniform ? VALUE_UNIFORM : VALUE_VARYING;
+    if (uniform || guarded || item->o->flags & OPF_SAT) return;
+    bool is_first_root = a->class == VALUE_ROOT_PLUS_UNIFORM,
+         is_second_root = b->class == VALUE_ROOT_PLUS_UNIFORM;
+    if ((item->row->is_move && is_first_root) ||
+        (item->row->add_kind != ADD_NONE && is_first_root && b->class == VALUE_UNIFORM)) {
+        item->class = VALUE_ROOT_PLUS_UNIFORM;
+        item->root = a->root;
+    } else if (item->row->add_kind == ADD_SUM && is_second_root && a->class == VALUE_UNIFORM) {
+        item->class = VALUE_ROOT_PLUS_UNIFORM;
+        item->root = b->root;
+    }
 }
 
-static bool read_sources(struct chunk *c, struct chunk_op *k) {
-    const struct op *o = k->o;
-    const struct opcode_desc *d = &insn_opcodes[o->opcode];
-    struct chunk_operand guard;
-    for (u32 i = 0; i < k->row->source_count; i++)
-        if (!read_operand(c, o->src[i], native_type_bytes(d->src[i]), &k->src[i])) return false;
-    bool has_predicate = k->row->kind == ROW_SELECT || (k->row->kind == ROW_COMPARE && o->aux != 0);
-    if (has_predicate && !read_operand(c, o->src[2], 1, &k->src[2])) return false;
-    if (k->row->kind == ROW_CARRY && k->row->takes_carry &&
-        !read_operand(c, o->src[3], 1, &k->src[3]))
+/* src[2] is the predicate that selp selects by, and that setp combines its result with (`aux` says
+ * how; 0: not at all). */
+static bool reads_predicate(const struct chunk_op *item) {
+    return item->row->kind == ROW_SELECT || (item->row->kind == ROW_COMPARE && item->o->aux != 0);
+}
+
+static bool read_sources(struct chunk *c, struct chunk_op *item) {
+    const struct op *o = item->o;
+    const struct opcode_desc *desc = &insn_opcodes[o->opcode];
+    struct chunk_operand guard; /* only the read counts */
+    for (u32 i = 0; i < item->row->source_count; i++)
+        if (!read_operand(c, o->src[i], native_type_bytes(desc->src[i]), &item->src[i]))
+            return false;
+    if (reads_predicate(item) && !read_operand(c, o->src[2], 1, &item->src[2])) return false;
+    if (item->row->kind == ROW_CARRY && item->row->takes_carry &&
+        !read_operand(c, o->src[3], 1, &item->src[3]))
         return false;
     return !is_guarded(c, o) || read_operand(c, o->guard, 1, &guard);
 }
 
-static bool add_regular(struct chunk *c, struct chunk_op *k) {
-    const struct op *o = k->o;
+static bool add_regular(struct chunk *c, struct chunk_op *item) {
+    const struct op *o = item->o;
     u32 bytes = native_type_bytes(insn_opcodes[o->opcode].dst);
     bool guarded = is_guarded(c, o);
-    if (!read_sources(c, k)) return false;
-    classify(k, guarded);
-    if (!write_register(c, o->dst, bytes, k->class, k->root, guarded)) return false;
-    if (k->row->kind == ROW_CARRY && k->row->gives_carry)
-        return write_register(c, o->src[3], 1, VALUE_VARYING, 0, guarded);
-    return k->row->kind != ROW_COMPARE ||
-           write_register(c, o->src[3], 1, VALUE_VARYING, 0, guarded);
+    if (!read_sources(c, item)) return false;
+    classify(item, guarded);
+    if (!write_register(c, o->dst, bytes, item->class, item->root, guarded)) return false;
+    /* src[3] is a second result: the carry out, or setp's second predicate. */
+    bool has_second_result =
+        item->row->kind == ROW_COMPARE || (item->row->kind == ROW_CARRY && item->row->gives_carry);
+    return !has_second_result || write_register(c, o->src[3], 1, VALUE_VARYING, NO_ROOT, guarded);
 }
 
-static bool is_simple_load(const struct chunk *c, const struct op *o, const struct mem_desc *d) {
-    u32 span = (u32)d->width * d->count;
+static bool is_plain_access(const struct mem_desc *d) {
     return d->verb == MEM_LOAD && !d->strong && !d->is_texture && !d->is_bulk && !d->is_poll &&
-           !d->is_cp_async && d->width <= 8 && d->reg_bytes <= 8 && span <= 16 && d->count <= 4 &&
-           !(span & (span - 1)) && !is_guarded(c, o) &&
-           !(o->flags & (OPF_GRID_POLL | OPF_INTERBLOCK_SYNC)) &&
+           !d->is_cp_async &&
            (d->space == SPACE_GLOBAL || d->space == SPACE_CONST || d->space == SPACE_SHARED);
 }
 
-/* Loads whose address varies in another way than a register at the chunk's begin end the chunk. */
-static bool add_load(struct chunk *c, struct chunk_op *k) {
-    const struct op *o = k->o;
-    const struct mem_desc *d = &c->m->mems[o->aux];
-    if (!is_simple_load(c, o, d) || !read_operand(c, o->src[0], d->address32 ? 4 : 8, &k->src[0]) ||
-        k->src[0].class == VALUE_VARYING)
+/* Registers have up to 8 bytes here, and the loop over lanes loads 1 to 16 bytes at once. */
+static bool has_simple_size(const struct mem_desc *d) {
+    u32 span = (u32)d->width * d->count;
+    return d->width <= 8 && d->reg_bytes <= 8 && span <= 16 && d->count <= 4 &&
+           !(span & (span - 1));
+}
+
+/* Loads by which blocks may wait for each other stay with the interpreter. */
+static bool is_simple_load(const struct chunk *c, const struct op *o, const struct mem_desc *d) {
+    return is_plain_access(d) && has_simple_size(d) && !is_guarded(c, o) &&
+           !(o->flags & (OPF_GRID_POLL | OPF_INTERBLOCK_SYNC));
+}
+
+/* A load joins the chunk only if its address is uniform, or a register's value at the start of the
+ * chunk plus a uniform amount. */
+static bool add_load(struct chunk *c, struct chunk_op *item) {
+    const struct op *o = item->o;
+    const struct mem_desc *desc = &c->m->mems[o->aux];
+    struct chunk_operand *address = &item->src[0];
+    if (!is_simple_load(c, o, desc) ||
+        !read_operand(c, o->src[0], desc->address32 ? 4 : 8, address) ||
+        address->class == VALUE_VARYING)
         return false;
-    k->class = k->src[0].class == VALUE_UNIFORM ? VALUE_UNIFORM : VALUE_VARYING;
-    k->root = k->src[0].root;
-    for (u32 e = 0; e < d->count; e++)
-        if (!write_register(c, d->reg[e], d->reg_bytes, k->class, 0, false)) return false;
+    item->class = address->class == VALUE_UNIFORM ? VALUE_UNIFORM : VALUE_VARYING;
+    item->root = address->root;
+    for (u32 e = 0; e < desc->count; e++)
+        if (!write_register(c, desc->reg[e], desc->reg_bytes, item->class, NO_ROOT, false))
+            return false;
     c->nloads++;
     return true;
 }
@@ -131,16 +179,18 @@ bool chunk_add(struct chunk *c, const struct op *o) {
     static int ld;
     if (!ld) ld = insn_find_opcode("ld");
     if (c->nops == CHUNK_MAX_OPS || o->kind != OP_LANEWISE) return false;
-    u32 nvars = c->nvars;
-    struct chunk_var vars[CHUNK_MAX_VARS];
-    memcpy(vars, c->vars, c->nvars * sizeof *vars);
-    struct chunk_op *k = &c->ops[c->nops];
-    *k = (struct chunk_op){.o = o, .row = native_row(o)};
-    bool ok = o->opcode == ld            ? add_load(c, k)
-              : k->row->kind != ROW_CALL ? add_regular(c, k)
-                                         : false;
-    if (ok) return c->nops++, true;
-    c->nvars = nvars;
-    memcpy(c->vars, vars, c->nvars * sizeof *vars);
+    u32 nvars_before = c->nvars;
+    struct chunk_var vars_before[CHUNK_MAX_VARS];
+    memcpy(vars_before, c->vars, c->nvars * sizeof *c->vars);
+    struct chunk_op *item = &c->ops[c->nops];
+    *item = (struct chunk_op){.o = o, .row = native_row(o)};
+    bool is_added =
+        o->opcode == ld ? add_load(c, item) : item->row->kind != ROW_CALL && add_regular(c, item);
+    if (is_added) {
+        c->nops++;
+        return true;
+    }
+    c->nvars = nvars_before;
+    memcpy(c->vars, vars_before, c->nvars * sizeof *c->vars);
     return false;
 }

@@ -6,14 +6,17 @@
 /* ---- rows.c: the instruction table as the generator needs it ---- */
 
 enum row_kind { ROW_CALL, ROW_VALUE, ROW_COMPARE, ROW_TEST, ROW_LOGIC, ROW_SELECT, ROW_CARRY };
+enum add_kind { ADD_NONE, ADD_SUM, ADD_DIFFERENCE };
+/* An instruction's row in opcodes.def. */
 struct native_row {
-    u8 kind;    /* ROW_CALL: only the interpreter's lane function executes it */
-    u8 is_add;  /* adds: base and offsets of an address stay apart; 2: subtracts */
-    u8 is_move; /* copies */
+    u8 kind;      /* enum row_kind; ROW_CALL: only the interpreter's lane function executes it */
+    u8 add_kind;  /* enum add_kind: of sums, which keep the base and offsets of an address apart */
+    bool is_move; /* copies */
     u8 source_count;
-    u8 takes_carry, gives_carry; /* of ROW_CARRY */
-    const char *id;              /* lane_<id> computes it */
+    bool takes_carry, gives_carry; /* of ROW_CARRY: src[3] is the carry, read or written */
+    const char *id;                /* lane_<id> computes it */
 };
+/* Returns the row of an op's opcode. */
 const struct native_row *native_row(const struct op *o);
 /* Returns the bytes of a register of that type; 1 = a predicate. */
 u32 native_type_bytes(u8 type);
@@ -22,19 +25,21 @@ u32 native_type_bytes(u8 type);
 
 enum { CHUNK_MAX_OPS = 160, CHUNK_MAX_VARS = 224 };
 
-/* How a value depends on the lane. VARYING: any way; UNIFORM: not at all; OFFSET: it is the same
- * for all lanes plus the offsets of one register, the root, at the chunk's begin. */
-enum value_class { VALUE_VARYING, VALUE_UNIFORM, VALUE_OFFSET };
+/* How a value depends on the lane: in any way; not at all; or as the value that one register, the
+ * root, has at the start of the chunk, to which the chunk adds the same amount in all lanes. The
+ * checks of a load's addresses need no more than that amount. */
+enum value_class { VALUE_VARYING, VALUE_UNIFORM, VALUE_ROOT_PLUS_UNIFORM };
 
 /* A register that the chunk uses. */
 struct chunk_var {
     ref r;
-    u8 bytes;                                   /* 1: a predicate */
-    u8 class;                                   /* of the current value */
-    bool is_read_first, is_written, is_defined; /* is_defined: written so far */
-    bool needs_scalar;                          /* its first value is needed by the checks */
-    int def;  /* op in the chunk that wrote the current value; -1 = none yet */
-    u32 root; /* of an OFFSET value: index of the var */
+    u8 bytes;          /* 1: a predicate */
+    u8 class;          /* of the current value */
+    bool is_live_in;   /* read before it is written in all lanes */
+    bool is_written;   /* so far */
+    bool needs_scalar; /* its first value is needed by the checks */
+    int def;           /* index of the op that wrote the current value; -1 = none yet */
+    u32 root;          /* of VALUE_ROOT_PLUS_UNIFORM: index of the root's var */
 };
 
 /* An operand of an op in the chunk. */
@@ -48,9 +53,9 @@ struct chunk_op {
     const struct op *o;
     const struct native_row *row;
     struct chunk_operand src[MAX_SRC_OPERANDS];
-    u8 class;
+    u8 class;          /* of the result */
     bool needs_scalar; /* the checks need its value */
-    u32 root;
+    u32 root;          /* of the result; of a load: of its address */
 };
 
 struct chunk {
@@ -63,7 +68,7 @@ struct chunk {
     u32 first; /* op index of the first one */
 };
 
-/* Adds the op if it fits; false: the chunk ends before it. */
+/* Adds the op. Returns false, and leaves the chunk as it was, if the chunk must end before it. */
 bool chunk_add(struct chunk *c, const struct op *o);
 /* Writes the chunk's function, chunk_<first>. */
 void chunk_write(struct chunk *c, struct buf *out);

@@ -56,8 +56,8 @@ static void fill_row(u32 i) {
                                   .takes_carry = table[i].takes_carry,
                                   .gives_carry = table[i].gives_carry,
                                   .is_move = !strncmp(id, "mov_", 4)};
-    if (!strncmp(id, "add_", 4) && is_word_or_double(id + 4)) rows[i].is_add = 1;
-    if (!strncmp(id, "sub_", 4) && is_word_or_double(id + 4)) rows[i].is_add = 2;
+    if (!strncmp(id, "add_", 4) && is_word_or_double(id + 4)) rows[i].add_kind = ADD_SUM;
+    if (!strncmp(id, "sub_", 4) && is_word_or_double(id + 4)) rows[i].add_kind = ADD_DIFFERENCE;
 }
 
 const struct native_row *native_row(const struct op *o) {

@@ -15,9 +15,9 @@ static const char *type_of_bytes(u32 bytes) {
 /* A predicate takes 32 bits in the loop over lanes. */
 static u32 bits_of_var(const struct chunk_var *v) { return v->bytes == 1 ? 32 : 8u * v->bytes; }
 
-static bool is_load(const struct chunk_op *k) { return k->row->kind == ROW_CALL; }
-static const struct mem_desc *load_desc(const struct chunk *c, const struct chunk_op *k) {
-    return &c->m->mems[k->o->aux];
+static bool is_load(const struct chunk_op *item) { return item->row->kind == ROW_CALL; }
+static const struct mem_desc *load_desc(const struct chunk *c, const struct chunk_op *item) {
+    return &c->m->mems[item->o->aux];
 }
 static u32 load_span(const struct mem_desc *d) { return (u32)d->width * d->count; }
 
@@ -45,27 +45,27 @@ static void write_fixed(const struct chunk *c, struct buf *out, ref r, u32 bytes
 }
 
 /* The i-th source as a scalar of the checks. */
-static void write_scalar(const struct chunk *c, struct buf *out, const struct chunk_op *k, u32 i,
+static void write_scalar(const struct chunk *c, struct buf *out, const struct chunk_op *item, u32 i,
                          u32 bytes) {
-    const struct chunk_operand *s = &k->src[i];
-    if (s->var < 0) return write_fixed(c, out, k->o->src[i], bytes);
+    const struct chunk_operand *s = &item->src[i];
+    if (s->var < 0) return write_fixed(c, out, item->o->src[i], bytes);
     if (s->def < 0) return buf_printf(out, "u%d", s->var);
     const struct chunk_op *def = &c->ops[s->def];
     if (!is_load(def)) return buf_printf(out, "s%d", s->def);
     const struct mem_desc *d = load_desc(c, def);
     u32 e = 0;
     for (u32 j = 0; j < d->count; j++)
-        if (d->reg[j] == k->o->src[i]) e = j;
+        if (d->reg[j] == item->o->src[i]) e = j;
     buf_printf(out, "s%d_%u", s->def, e);
 }
 
 /* The i-th source in the loop over lanes. */
-static void write_lane(const struct chunk *c, struct buf *out, const struct chunk_op *k, u32 i,
+static void write_lane(const struct chunk *c, struct buf *out, const struct chunk_op *item, u32 i,
                        u32 bytes) {
-    ref r = k->o->src[i];
+    ref r = item->o->src[i];
     if (r == REF_NONE) buf_puts(out, "0");
-    else if (k->src[i].var >= 0) buf_printf(out, "v%d", k->src[i].var);
-    else if (ref_base(r) == BASE_BLOCK) buf_printf(out, "k%d_%u", (int)(k - c->ops), i);
+    else if (item->src[i].var >= 0) buf_printf(out, "v%d", item->src[i].var);
+    else if (ref_base(r) == BASE_BLOCK) buf_printf(out, "k%d_%u", (int)(item - c->ops), i);
     else if (is_same_in_lanes(c, r, bytes)) write_fixed(c, out, r, bytes);
     else
         buf_printf(out, "((const %s *)(x->base[%u] + %u))[l]", type_of_bytes(bytes), BASE_CONST,
@@ -106,10 +106,10 @@ static void mark_needed(struct chunk *c, const struct chunk_operand *s) {
         c->vars[s->var].needs_scalar = true;
         return;
     }
-    struct chunk_op *k = &c->ops[s->def];
-    if (k->needs_scalar || is_load(k)) return;
-    k->needs_scalar = true;
-    for (u32 i = 0; i < k->row->source_count; i++) mark_needed(c, &k->src[i]);
+    struct chunk_op *item = &c->ops[s->def];
+    if (item->needs_scalar || is_load(item)) return;
+    item->needs_scalar = true;
+    for (u32 i = 0; i < item->row->source_count; i++) mark_needed(c, &item->src[i]);
 }
 
 static void write_first_values(const struct chunk *c, struct buf *out) {
@@ -124,17 +124,17 @@ static void write_first_values(const struct chunk *c, struct buf *out) {
     }
 }
 
-static void write_call(const struct chunk *c, struct buf *out, const struct chunk_op *k,
+static void write_call(const struct chunk *c, struct buf *out, const struct chunk_op *item,
                        void (*write)(const struct chunk *, struct buf *, const struct chunk_op *,
                                      u32, u32)) {
-    const struct opcode_desc *d = &insn_opcodes[k->o->opcode];
-    if (k->o->flags & OPF_SAT) buf_puts(out, "lane_saturate(");
-    buf_printf(out, "lane_%s(", k->row->id);
-    for (u32 i = 0; i < k->row->source_count; i++) {
+    const struct opcode_desc *d = &insn_opcodes[item->o->opcode];
+    if (item->o->flags & OPF_SAT) buf_puts(out, "lane_saturate(");
+    buf_printf(out, "lane_%s(", item->row->id);
+    for (u32 i = 0; i < item->row->source_count; i++) {
         if (i) buf_puts(out, ", ");
-        write(c, out, k, i, native_type_bytes(d->src[i]));
+        write(c, out, item, i, native_type_bytes(d->src[i]));
     }
-    buf_puts(out, k->o->flags & OPF_SAT ? "))" : ")");
+    buf_puts(out, item->o->flags & OPF_SAT ? "))" : ")");
 }
 
 /* The first load whose address has the same offsets; their patterns must be equal. */
@@ -147,9 +147,9 @@ static u32 first_with_root(const struct chunk *c, u32 j) {
 }
 
 static void write_pattern_check(const struct chunk *c, struct buf *out, u32 j) {
-    const struct chunk_op *k = &c->ops[j];
-    u32 first = first_with_root(c, j), root = k->root;
-    if (k->class == VALUE_UNIFORM)
+    const struct chunk_op *item = &c->ops[j];
+    u32 first = first_with_root(c, j), root = item->root;
+    if (item->class == VALUE_UNIFORM)
         buf_printf(out, "    if (fails(is_uniform_pattern(m%u, mask))) return 0;\n", j);
     else if (first == j)
         buf_printf(out, "    if (fails(has_pattern%u(L%u, mask, L%u[first], m%u))) return 0;\n",
@@ -158,14 +158,14 @@ static void write_pattern_check(const struct chunk *c, struct buf *out, u32 j) {
 }
 
 static void write_load_check(const struct chunk *c, struct buf *out, u32 j) {
-    const struct chunk_op *k = &c->ops[j];
-    const struct mem_desc *d = load_desc(c, k);
+    const struct chunk_op *item = &c->ops[j];
+    const struct mem_desc *d = load_desc(c, item);
     bool is_shared = d->space == SPACE_SHARED;
     const char *width = d->address32 ? "u32" : "u64";
     buf_printf(out, "    const u64 a%u = (%s)(", j, width);
-    if (k->o->src[0] == REF_NONE) buf_puts(out, "0");
-    else write_scalar(c, out, k, 0, d->address32 ? 4 : 8);
-    buf_printf(out, " + (%s)%lldll);\n", width, (long long)k->o->imm);
+    if (item->o->src[0] == REF_NONE) buf_puts(out, "0");
+    else write_scalar(c, out, item, 0, d->address32 ? 4 : 8);
+    buf_printf(out, " + (%s)%lldll);\n", width, (long long)item->o->imm);
     buf_printf(out, "    struct access_pattern *m%u = &x->pattern_cache[%u];\n", j, d->stat);
     write_pattern_check(c, out, j);
     if (is_shared)
@@ -203,14 +203,14 @@ static void write_uniform_elements(const struct chunk *c, struct buf *out, u32 j
 
 static void write_checks(const struct chunk *c, struct buf *out) {
     for (u32 j = 0; j < c->nops; j++) {
-        const struct chunk_op *k = &c->ops[j];
-        if (is_load(k)) {
+        const struct chunk_op *item = &c->ops[j];
+        if (is_load(item)) {
             write_load_check(c, out, j);
-            if (k->class == VALUE_UNIFORM) write_uniform_elements(c, out, j);
-        } else if (k->needs_scalar) {
+            if (item->class == VALUE_UNIFORM) write_uniform_elements(c, out, j);
+        } else if (item->needs_scalar) {
             buf_printf(out, "    const %s s%u = ",
-                       type_of_bytes(native_type_bytes(insn_opcodes[k->o->opcode].dst)), j);
-            write_call(c, out, k, write_scalar);
+                       type_of_bytes(native_type_bytes(insn_opcodes[item->o->opcode].dst)), j);
+            write_call(c, out, item, write_scalar);
             buf_puts(out, ";\n");
         }
     }
@@ -298,10 +298,11 @@ static void write_combined(const struct chunk *c, struct buf *out, const struct 
 }
 
 /* setp: both results come from the predicates as they were. */
-static void write_compare(const struct chunk *c, struct buf *out, const struct chunk_op *k, u32 j) {
-    const struct op *o = k->o;
+static void write_compare(const struct chunk *c, struct buf *out, const struct chunk_op *item,
+                          u32 j) {
+    const struct op *o = item->o;
     buf_printf(out, "        const u32 t%u = ", j);
-    write_call(c, out, k, write_lane);
+    write_call(c, out, item, write_lane);
     buf_puts(out, ";\n");
     write_combined(c, out, o, o->dst, "is_true", j);
     write_combined(c, out, o, o->src[3], "q_false", j);
@@ -310,67 +311,70 @@ static void write_compare(const struct chunk *c, struct buf *out, const struct c
         buf_printf(out, "        v%d = q_false%u;\n", var_of(c, o->src[3]), j);
 }
 
-static void write_logic(const struct chunk *c, struct buf *out, const struct chunk_op *k) {
-    buf_printf(out, "lane_%s(", k->row->id);
-    write_predicate(c, out, k->o->src[0], (u32)k->o->imm);
+static void write_logic(const struct chunk *c, struct buf *out, const struct chunk_op *item) {
+    buf_printf(out, "lane_%s(", item->row->id);
+    write_predicate(c, out, item->o->src[0], (u32)item->o->imm);
     buf_puts(out, ", ");
-    if (k->row->source_count > 1)
-        write_predicate(c, out, k->o->src[1], (u32)((u64)k->o->imm >> 32));
+    if (item->row->source_count > 1)
+        write_predicate(c, out, item->o->src[1], (u32)((u64)item->o->imm >> 32));
     else buf_puts(out, "0");
     buf_puts(out, ")");
 }
 
-static void write_select(const struct chunk *c, struct buf *out, const struct chunk_op *k) {
-    u32 bytes = native_type_bytes(insn_opcodes[k->o->opcode].dst);
+static void write_select(const struct chunk *c, struct buf *out, const struct chunk_op *item) {
+    u32 bytes = native_type_bytes(insn_opcodes[item->o->opcode].dst);
     buf_printf(out, "choose%u(", bytes * 8);
-    write_predicate(c, out, k->o->src[2], (u32)k->o->imm);
+    write_predicate(c, out, item->o->src[2], (u32)item->o->imm);
     buf_puts(out, ", ");
-    write_lane(c, out, k, 0, bytes);
+    write_lane(c, out, item, 0, bytes);
     buf_puts(out, ", ");
-    write_lane(c, out, k, 1, bytes);
+    write_lane(c, out, item, 1, bytes);
     buf_puts(out, ")");
 }
 
 /* The sum's low half and its carry. */
-static void write_carry(const struct chunk *c, struct buf *out, const struct chunk_op *k, u32 j) {
-    const struct op *o = k->o;
-    buf_printf(out, "        const u64 t%u = lane_%s(", j, k->row->id);
-    for (u32 i = 0; i < k->row->source_count; i++) {
-        write_lane(c, out, k, i, 4);
+static void write_carry(const struct chunk *c, struct buf *out, const struct chunk_op *item,
+                        u32 j) {
+    const struct op *o = item->o;
+    buf_printf(out, "        const u64 t%u = lane_%s(", j, item->row->id);
+    for (u32 i = 0; i < item->row->source_count; i++) {
+        write_lane(c, out, item, i, 4);
         buf_puts(out, ", ");
     }
-    if (k->row->takes_carry) write_predicate(c, out, o->src[3], 0);
+    if (item->row->takes_carry) write_predicate(c, out, o->src[3], 0);
     else buf_puts(out, "0");
     buf_puts(out, ");\n");
     begin_assignment(c, out, o, o->dst);
     buf_printf(out, "(u32)t%u", j);
     end_assignment(c, out, o, o->dst);
-    if (!k->row->gives_carry) return;
+    if (!item->row->gives_carry) return;
     begin_assignment(c, out, o, o->src[3]);
     buf_printf(out, "0 - ((u32)(t%u >> 32) & 1)", j);
     end_assignment(c, out, o, o->src[3]);
 }
 
-static void write_regular(const struct chunk *c, struct buf *out, const struct chunk_op *k, u32 j) {
-    const struct op *o = k->o;
-    if (k->row->kind == ROW_COMPARE) return write_compare(c, out, k, j);
-    if (k->row->kind == ROW_CARRY) return write_carry(c, out, k, j);
+static void write_regular(const struct chunk *c, struct buf *out, const struct chunk_op *item,
+                          u32 j) {
+    const struct op *o = item->o;
+    if (item->row->kind == ROW_COMPARE) return write_compare(c, out, item, j);
+    if (item->row->kind == ROW_CARRY) return write_carry(c, out, item, j);
     begin_assignment(c, out, o, o->dst);
     buf_puts(out, "(");
-    if (k->row->kind == ROW_LOGIC) write_logic(c, out, k);
-    else if (k->row->kind == ROW_SELECT) write_select(c, out, k);
-    else if (k->needs_scalar && k->class == VALUE_UNIFORM) buf_printf(out, "s%u", j);
-    else write_call(c, out, k, write_lane);
+    if (item->row->kind == ROW_LOGIC) write_logic(c, out, item);
+    else if (item->row->kind == ROW_SELECT) write_select(c, out, item);
+    else if (item->needs_scalar && item->class == VALUE_UNIFORM) buf_printf(out, "s%u", j);
+    else write_call(c, out, item, write_lane);
     buf_puts(out, ")");
     end_assignment(c, out, o, o->dst);
 }
 
-static void write_loaded(const struct chunk *c, struct buf *out, const struct chunk_op *k, u32 j) {
-    const struct mem_desc *d = load_desc(c, k);
+static void write_loaded(const struct chunk *c, struct buf *out, const struct chunk_op *item,
+                         u32 j) {
+    const struct mem_desc *d = load_desc(c, item);
     for (u32 e = 0; e < d->count; e++) {
         if (d->reg[e] == REF_NONE) continue;
         buf_printf(out, "        v%d = ", var_of(c, d->reg[e]));
-        if (k->class == VALUE_UNIFORM) buf_printf(out, "s%u_%u", j, e);
+        if (item->class == VALUE_UNIFORM) buf_printf(out, "s%u_%u", j, e);
         else write_element(out, d, "q%u_%u[l]", j, e);
         buf_puts(out, ";\n");
     }
@@ -383,7 +387,7 @@ static void write_loop_begin(const struct chunk *c, struct buf *out) {
     for (u32 i = 0; i < c->nvars; i++) {
         const struct chunk_var *v = &c->vars[i];
         buf_printf(out, "        %s v%u", type_of_bytes(v->bytes), i);
-        if (!v->is_read_first) buf_puts(out, ";\n");
+        if (!v->is_live_in) buf_puts(out, ";\n");
         else if (v->bytes == 1) buf_printf(out, " = predicate_of(w%u, lane_bit[l]);\n", i);
         else buf_printf(out, " = L%u[l];\n", i);
     }
