@@ -17,7 +17,7 @@ static bool is_sandboxed; /* then no compiler can run */
 
 void sim_init_before_sandbox(void) {
     is_sandboxed = true;
-    memory_init_before_sandbox();
+    memory_create_shadow_file();
 }
 
 /* Returns true if the CPU has the minimum instruction set that lane functions are compiled for. */
@@ -70,11 +70,11 @@ uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name) {
     return memory_alloc_pages(&s->memory, bytes, name);
 }
 bool sim_map_shared_pages(struct sim *s, uint64_t address, int fd, uint64_t offset) {
-    return memory_map_shared_pages(&s->memory, address, fd, offset);
+    return memory_map_file_pages(&s->memory, address, fd, offset);
 }
 uint64_t sim_alloc_pinned(struct sim *s, uint64_t bytes, const char *name) {
     uint64_t address = memory_alloc_pages(&s->memory, bytes, name);
-    if (address) memory_find_allocation(&s->memory, address)->is_host = true;
+    if (address) memory_find_allocation(&s->memory, address)->is_pinned_host = true;
     return address;
 }
 bool sim_map_host_shared(struct sim *s, int fd, uint64_t offset) {
@@ -83,7 +83,7 @@ bool sim_map_host_shared(struct sim *s, int fd, uint64_t offset) {
 uint64_t sim_alloc_host_shared(struct sim *s, uint64_t bytes, const char *name) {
     return memory_alloc_host_shared(&s->memory, bytes, name);
 }
-void sim_unmap_shared_pages(struct sim *s) { memory_unmap_shared_pages(&s->memory); }
+void sim_unmap_shared_pages(struct sim *s) { memory_unmap_file_pages(&s->memory); }
 enum sim_status sim_free(struct sim *s, uint64_t a) {
     const struct allocation *at = a && s->streams ? memory_find_allocation(&s->memory, a) : NULL;
     if (at) race_streams_remove(s, SIM_BASE + at->start, at->size);
@@ -147,7 +147,7 @@ enum sim_status sim_copy(struct sim *s, uint64_t to, uint64_t from, uint64_t byt
     memmove(s->memory.init_shadow + (to - SIM_BASE), s->memory.init_shadow + (from - SIM_BASE),
             bytes);
     if (!memory_is_initialized(&s->memory, to, bytes))
-        memory_invalidate_initialized(memory_find_allocation(&s->memory, to));
+        memory_forget_initialized(memory_find_allocation(&s->memory, to));
     return SIM_OK;
 }
 

@@ -59,6 +59,7 @@ enum sim_stall_reason {
 #undef X
         SIM_STALL_COUNT
 };
+/* Returns a stall reason in words, for reports. */
 const char *sim_stall_text(enum sim_stall_reason w);
 
 /* Counters of one source line of one kernel; lines add up to the launch's totals. */
@@ -214,6 +215,7 @@ struct sim_ptx_text {
 };
 struct sim_module *sim_load_linked(struct sim *s, const struct sim_ptx_text *texts, unsigned n,
                                    struct err *e);
+/* Frees a module and its variables. */
 void sim_unload(struct sim *s, struct sim_module *m);
 
 struct sim_kernel; /* belongs to its module */
@@ -236,6 +238,7 @@ struct sim_kernel_info {
     uint32_t cluster_dims[3];   /* blocks, from __cluster_dims__; 0 = not specified */
     bool requires_cluster_dims; /* __cluster_dims__ without a size: the launch must set one */
 };
+/* Returns a kernel's properties, as of the last sim_set_registers. */
 void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out);
 /* Sets what `ptxas -v` reported for the kernel; occupancy depends on it. */
 void sim_set_registers(const struct sim_kernel *k, uint32_t registers, uint32_t spill_bytes);
@@ -297,6 +300,7 @@ enum sim_fault {
         SIM_FAULT_COUNT
 };
 
+/* Returns a fault in words, such as "missing wait". */
 const char *sim_fault_name(enum sim_fault f);
 /* Returns true if the finding has two ends: two accesses, or an access and a copy. */
 static inline bool sim_fault_is_hazard(enum sim_fault f) {
@@ -395,6 +399,7 @@ struct sim_progress {
     uint64_t blocks_done, blocks_total;
 };
 struct sim_progress sim_get_progress(const struct sim *s);
+/* Changes sim_options.sanitize for the launches that follow. */
 void sim_set_sanitize(struct sim *s, bool on);
 /* If on, launches without `sanitize` check a sample of their blocks for races and the like, which
  * the key selects, and commands of several streams for races. All global memory then counts as

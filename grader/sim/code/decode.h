@@ -134,6 +134,7 @@ struct address {
     bool address32;
     const struct ptx_var *var;
 };
+/* Decodes an address operand. Returns false, with the error set, if it is not simulated. */
 bool decode_address(struct decoder *d, const struct ptx_operand *p, struct address *out);
 
 /* Emits a load or store as described, at the operand's address. */
@@ -184,7 +185,7 @@ const struct var_offset *decode_underlying_array(const struct decoder *d,
                                                  const struct ptx_operand *p);
 /* Marks an instruction that is decoded into other opcodes (an RD row) as executed. */
 void decode_mark_lowered(const char *mnemonic);
-
+/* Returns where a call's parameter lies, or NULL if `v` is none. */
 struct param_area *decode_find_param_area(struct decoder *d, const struct ptx_var *v);
 /* Finds the address of a variable that has been placed in memory. */
 bool decode_var_address(struct decoder *d, const struct ptx_var *v, u64 *out);

@@ -9,6 +9,7 @@ static const double block_start_cycles = 200;
  * and 67584 blocks of 32 to 1024 threads on an H100, 0.60 to 0.68 ns a block. */
 static const double block_dispatch_cycles = 1.2;
 
+/* Prepare a launch for the clock scheduler; free what it needed. */
 void clock_sched_open(struct launch *l);
 void clock_sched_close(struct launch *l);
 /* Runs all blocks, with at most `max_resident` at a time. */

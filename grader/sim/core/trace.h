@@ -87,7 +87,7 @@ struct sim_trace {
 struct sim_trace *trace_open(const u64 *blocks, u32 n, u32 nwarps, u64 limit, u64 key);
 /* Returns the block's trace, or NULL; `t` may be NULL. */
 struct trace_block *trace_find(struct sim_trace *t, u64 linear);
-
+/* Traces that a warp runs a segment. */
 void trace_segment(struct trace_block *t, u32 warp, u32 segment);
 struct exec;
 /* Traces an access whose pattern has just been counted under `stat`. */
@@ -98,6 +98,7 @@ struct trace_observed_access {
     u8 space, verb, span;
     const u64 *ea;
 };
+/* Keeps the access if it is the costliest of its instruction so far. */
 void trace_update_max_access(struct trace_block *t, const struct trace_observed_access *a);
 void trace_free_max_accesses(struct trace_block *t);
 /* Traces a texture or surface access: the numbers of its sectors, and the wavefronts that its unit

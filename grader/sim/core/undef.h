@@ -80,7 +80,7 @@ void undef_copy(struct warp *w, void *to, const void *from, u32 bytes, u32 mask)
 void undef_clear(struct warp *w); /* when a block starts */
 
 /* Makes ops run on the shadow instead of the registers; sources that are no registers are 0 there.
- * undef_source_ref renames the sources of an op. */
+ * undef_source_ref renames the sources of an op. undef_leave_shadow goes back to the registers. */
 struct undef_saved_bases {
     unsigned char *base[BASE_COUNT];
 };

@@ -119,7 +119,7 @@ static unsigned char *access_shadow_of(struct exec *x, u8 space, u64 at, u32 spa
     int i = memory_find_range(x->memory, at, span);
     if (i < 0 || x->memory->allocations[i].region == MEM_HOST_SHARED)
         return NULL; /* the simulator can't see the host's writes */
-    memory_invalidate_initialized(&x->memory->allocations[i]);
+    memory_forget_initialized(&x->memory->allocations[i]);
     x->memory->has_undef_marks = true;
     return x->memory->init_shadow + (at - SIM_BASE);
 }

@@ -317,7 +317,7 @@ static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, un
         all_defined &= target[i] == 1;
     }
     if (all_defined || o->imm != BULK_SHARED_TO_GLOBAL) return;
-    memory_invalidate_initialized(&x->memory->allocations[memory_find_range(x->memory, to, n)]);
+    memory_forget_initialized(&x->memory->allocations[memory_find_range(x->memory, to, n)]);
     x->memory->has_undef_marks = true;
 }
 

@@ -345,7 +345,7 @@ static void store_row(struct tile_copy *c, const struct tile_row *r) {
     bool all_defined = true;
     for (u32 i = 0; i < r->inside_bytes; i++) all_defined &= written[i] == 1;
     if (all_defined) return;
-    memory_invalidate_initialized(memory_find_allocation(m, r->address));
+    memory_forget_initialized(memory_find_allocation(m, r->address));
     m->has_undef_marks = true;
 }
 

@@ -1,6 +1,6 @@
 /* memory.c — device memory; see mem.h. The same calls give the same addresses.
  *
- * Placement: an allocation goes after all earlier ones, while the quarantine of freed places is
+ * Placement: an allocation goes after all earlier ones, while the quarantine of freed ranges is
  * small. Then it goes into the next gap, searching on from the last gap found: that place has been
  * free longest. So the cost of a call does not grow with the number of calls before it. */
 #include "grader/sim/mem/mem.h"
@@ -22,9 +22,9 @@ static void *reserve(uint64_t bytes) {
 
 /* Returns the page size of this machine: aarch64 kernels have pages of 4, 16 or 64 KiB. Mappings
  * and releases are whole pages. */
-uint64_t memory_page(void) {
+uint64_t memory_page_size(void) {
     uint64_t bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-    return bytes > MEM_PAGE ? bytes : MEM_PAGE;
+    return bytes > MEM_MIN_PAGE ? bytes : MEM_MIN_PAGE;
 }
 
 static const uint64_t DEVICE_OFFSET = SIM_DEVICE_BASE - SIM_BASE;
@@ -37,10 +37,10 @@ uint64_t memory_span(const struct memory *m) {
 }
 
 static void reset_regions(struct memory *m) {
-    const uint64_t bounds[] = {memory_page(), SIM_HOST_SHARED_BYTES, DEVICE_OFFSET + MEM_ALIGN,
+    const uint64_t bounds[] = {memory_page_size(), SIM_HOST_SHARED_BYTES, DEVICE_OFFSET + MEM_ALIGN,
                                memory_span(m)};
     for (unsigned i = 0; i < MEM_REGION_COUNT; i++) {
-        m->regions[i].low = m->regions[i].top = m->regions[i].search_start = bounds[i];
+        m->regions[i].low = m->regions[i].ever_used_end = m->regions[i].search_start = bounds[i];
         m->regions[i].high = bounds[i + 1];
         m->regions[i].quarantine_bytes = m->regions[i].quarantine_count = 0;
     }
@@ -84,7 +84,7 @@ bool memory_map_host_shared(struct memory *m, int fd, uint64_t offset) {
 static uint64_t round_to(uint64_t n, uint64_t unit) { return (n + unit - 1) & ~(unit - 1); }
 
 static uint64_t footprint(uint64_t bytes, bool pages) {
-    return round_to(bytes + MEM_REDZONE, pages ? memory_page() : MEM_ALIGN);
+    return round_to(bytes + MEM_REDZONE, pages ? memory_page_size() : MEM_ALIGN);
 }
 static uint64_t allocation_end(const struct allocation *a) {
     return a->start + footprint(a->size, a->is_page_aligned);
@@ -92,7 +92,7 @@ static uint64_t allocation_end(const struct allocation *a) {
 
 uint64_t memory_used_span(const struct memory *m) {
     uint64_t span = DEVICE_OFFSET + (1ull << 30);
-    while (span < m->top) span += span - DEVICE_OFFSET; /* doubles, so few steps */
+    while (span < m->dirty_end) span += span - DEVICE_OFFSET; /* doubles, so few steps */
     return span < memory_span(m) ? span : memory_span(m);
 }
 
@@ -145,36 +145,37 @@ static void trim_quarantine(struct memory *m) {
 /* A memory file of ones, or -1. Its pages are mapped as the shadow of large inputs, so that the
  * shadow of 256 MiB of initialized data takes no memory until an undefined value is stored there.
  */
-static int ones_fd = -1;
-enum { ONES_BYTES = 4 << 20 };
+static int shadow_file = -1;
+enum { SHADOW_FILE_BYTES = 4 << 20 };
 
-void memory_init_before_sandbox(void) {
+void memory_create_shadow_file(void) {
     unsigned char *p = MAP_FAILED;
-    if (ones_fd >= 0 || (ones_fd = memfd_create("written", MFD_CLOEXEC)) < 0) return;
-    if (!ftruncate(ones_fd, ONES_BYTES))
-        p = mmap(NULL, ONES_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ones_fd, 0);
+    if (shadow_file >= 0 || (shadow_file = memfd_create("written", MFD_CLOEXEC)) < 0) return;
+    if (!ftruncate(shadow_file, SHADOW_FILE_BYTES))
+        p = mmap(NULL, SHADOW_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, shadow_file, 0);
     if (p == MAP_FAILED) {
-        close(ones_fd), ones_fd = -1;
+        close(shadow_file), shadow_file = -1;
         return;
     }
-    memset(p, 1, ONES_BYTES), munmap(p, ONES_BYTES);
+    memset(p, 1, SHADOW_FILE_BYTES), munmap(p, SHADOW_FILE_BYTES);
 }
 
 /* Marks the whole pages [at, end) as initialized by mapping; returns false if the caller must write
  * the shadow itself (the mapped pages stay writable). */
 static bool map_initialized(struct memory *m, uint64_t at, uint64_t end) {
     for (uint64_t n; at < end; at += n) {
-        n = end - at < ONES_BYTES ? end - at : ONES_BYTES;
-        if (mmap(m->init_shadow + at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, ones_fd,
-                 0) == MAP_FAILED)
+        n = end - at < SHADOW_FILE_BYTES ? end - at : SHADOW_FILE_BYTES;
+        if (mmap(m->init_shadow + at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+                 shadow_file, 0) == MAP_FAILED)
             return false;
     }
     return true;
 }
 
 static void set_initialized(struct memory *m, uint64_t at, uint64_t bytes) {
-    uint64_t first = round_to(at, memory_page()), last = (at + bytes) & ~(memory_page() - 1);
-    if (ones_fd < 0 || bytes < ONES_BYTES || !map_initialized(m, first, last))
+    uint64_t first = round_to(at, memory_page_size()),
+             last = (at + bytes) & ~(memory_page_size() - 1);
+    if (shadow_file < 0 || bytes < SHADOW_FILE_BYTES || !map_initialized(m, first, last))
         memset(m->init_shadow + at, 1, bytes);
     else
         memset(m->init_shadow + at, 1, first - at),
@@ -193,7 +194,8 @@ static const uint64_t RELEASE_MIN_BYTES = 1 << 20;
 /* Clears a range by releasing its whole pages, so that it costs nothing until it is used. Returns
  * false, with nothing done, if the caller must clear it. */
 static bool release_pages(unsigned char *base, uint64_t at, uint64_t bytes, int advice) {
-    uint64_t first = round_to(at, memory_page()), last = (at + bytes) & ~(memory_page() - 1);
+    uint64_t first = round_to(at, memory_page_size()),
+             last = (at + bytes) & ~(memory_page_size() - 1);
     if (bytes < RELEASE_MIN_BYTES || madvise(base + first, last - first, advice) != 0) return false;
     memset(base + at, 0, first - at);
     memset(base + last, 0, at + bytes - last);
@@ -202,7 +204,8 @@ static bool release_pages(unsigned char *base, uint64_t at, uint64_t bytes, int 
 
 /* Marks the range as uninitialized. */
 static void clear_initialized(struct memory *m, uint64_t at, uint64_t bytes) {
-    uint64_t first = round_to(at, memory_page()), last = (at + bytes) & ~(memory_page() - 1);
+    uint64_t first = round_to(at, memory_page_size()),
+             last = (at + bytes) & ~(memory_page_size() - 1);
     if (bytes < RELEASE_MIN_BYTES || !map_uninitialized(m, first, last - first))
         memset(m->init_shadow + at, 0, bytes);
     else
@@ -231,16 +234,16 @@ static uint64_t find_gap(const struct memory *m, uint64_t from, uint64_t to, uin
 static uint64_t find_address(struct memory *m, enum memory_region region, uint64_t need,
                              uint64_t align) {
     uint64_t low = m->regions[region].low, high = m->regions[region].high,
-             top = m->regions[region].top;
-    uint64_t after_top = round_to(top, align), at = 0;
-    bool has_space = need <= high - low && after_top <= high - need;
+             used_end = m->regions[region].ever_used_end;
+    uint64_t after_used = round_to(used_end, align), at = 0;
+    bool has_space = need <= high - low && after_used <= high - need;
     bool reuse_quarantine = m->regions[region].quarantine_count >= MEM_QUARANTINE_COUNT ||
                             m->regions[region].quarantine_bytes >= MEM_QUARANTINE_BYTES ||
                             !has_space;
-    if (reuse_quarantine) at = find_gap(m, m->regions[region].search_start, top, need, align);
-    if (reuse_quarantine && !at) at = find_gap(m, low, top, need, align);
+    if (reuse_quarantine) at = find_gap(m, m->regions[region].search_start, used_end, need, align);
+    if (reuse_quarantine && !at) at = find_gap(m, low, used_end, need, align);
     if (at) m->regions[region].search_start = at + need;
-    return at ? at : has_space ? after_top : find_gap(m, low, high, need, align);
+    return at ? at : has_space ? after_used : find_gap(m, low, high, need, align);
 }
 
 static uint64_t allocate(struct memory *m, uint64_t bytes, const char *name, bool pages,
@@ -248,20 +251,21 @@ static uint64_t allocate(struct memory *m, uint64_t bytes, const char *name, boo
     if (bytes > m->limit && region == MEM_DEVICE) return 0;
     if (bytes >= SIM_SPAN || (region == MEM_DEVICE && m->used + bytes > m->limit)) return 0;
     uint64_t required = footprint(bytes, pages),
-             at = find_address(m, region, required, pages ? memory_page() : MEM_ALIGN);
+             at = find_address(m, region, required, pages ? memory_page_size() : MEM_ALIGN);
     if (!at) return 0;
     struct allocation *a = insert_allocation(m, at, at + required);
     *a = (struct allocation){.start = at,
                              .size = bytes,
-                             .serial = (uint32_t)m->next_serial++,
+                             .serial = m->next_serial++,
                              .is_page_aligned = pages,
                              .region = region,
                              .is_initialized = region == MEM_HOST_SHARED,
                              .is_race_checked = true};
     snprintf(a->name, sizeof a->name, "%s", name ? name : "");
     if (region == MEM_DEVICE) m->used += bytes;
-    if (at + required > m->regions[region].top) m->regions[region].top = at + required;
-    if (at + required > m->top) m->top = at + required;
+    if (at + required > m->regions[region].ever_used_end)
+        m->regions[region].ever_used_end = at + required;
+    if (at + required > m->dirty_end) m->dirty_end = at + required;
     if (region != MEM_HOST_SHARED) clear_initialized(m, at, bytes);
     return SIM_BASE + at;
 }
@@ -281,44 +285,45 @@ uint64_t memory_alloc_host_shared(struct memory *m, uint64_t bytes, const char *
 
 void memory_set_host_hidden(struct memory *m, bool hidden) {
     for (unsigned i = 0; i < m->count; i++)
-        if (m->allocations[i].is_host && m->allocations[i].state != ALLOCATION_FREED)
+        if (m->allocations[i].is_pinned_host && m->allocations[i].state != ALLOCATION_FREED)
             m->allocations[i].state = hidden ? ALLOCATION_HIDDEN : ALLOCATION_LIVE;
 }
 
 /* ---- pages shared with another process ---- */
 
-bool memory_map_shared_pages(struct memory *m, uint64_t address, int fd, uint64_t offset) {
+bool memory_map_file_pages(struct memory *m, uint64_t address, int fd, uint64_t offset) {
     const struct allocation *a = memory_find_allocation(m, address);
-    if (!a || !a->is_page_aligned || !a->size || m->nshared_ranges == MEM_MAX_SHARES) return false;
-    uint64_t bytes = round_to(a->size, memory_page());
+    if (!a || !a->is_page_aligned || !a->size || m->nmapped_ranges == MEM_MAX_MAPPED_RANGES)
+        return false;
+    uint64_t bytes = round_to(a->size, memory_page_size());
     void *p = mmap(m->bytes + a->start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
                    (off_t)offset);
     if (p == MAP_FAILED) return false;
-    m->shared_ranges[m->nshared_ranges].start = a->start,
-    m->shared_ranges[m->nshared_ranges++].bytes = bytes;
+    m->mapped_ranges[m->nmapped_ranges].start = a->start,
+    m->mapped_ranges[m->nmapped_ranges++].bytes = bytes;
     return true;
 }
 
-void memory_unmap_shared_pages(struct memory *m) {
-    for (unsigned i = 0; i < m->nshared_ranges; i++)
-        if (mmap(m->bytes + m->shared_ranges[i].start, m->shared_ranges[i].bytes,
+void memory_unmap_file_pages(struct memory *m) {
+    for (unsigned i = 0; i < m->nmapped_ranges; i++)
+        if (mmap(m->bytes + m->mapped_ranges[i].start, m->mapped_ranges[i].bytes,
                  PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
                  -1, 0) == MAP_FAILED)
             die("device memory: cannot take back shared pages");
-    m->nshared_ranges = 0;
+    m->nmapped_ranges = 0;
 }
 
 void memory_release_pages(struct memory *m) {
-    uint64_t bytes = round_to(m->top, memory_page()),
+    uint64_t bytes = round_to(m->dirty_end, memory_page_size()),
              first = m->has_host_shared ? SIM_HOST_SHARED_BYTES : 0;
     if (m->has_host_shared) madvise(m->bytes, SIM_HOST_SHARED_BYTES, MADV_REMOVE);
     if (bytes > first)
         madvise(m->bytes + first, (bytes < memory_span(m) ? bytes : memory_span(m)) - first,
                 MADV_DONTNEED);
-    m->top = 0;
+    m->dirty_end = 0;
     for (unsigned i = 0; i < m->count; i++)
-        if (allocation_end(&m->allocations[i]) > m->top)
-            m->top = allocation_end(&m->allocations[i]);
+        if (allocation_end(&m->allocations[i]) > m->dirty_end)
+            m->dirty_end = allocation_end(&m->allocations[i]);
 }
 
 struct allocation *memory_find_allocation(struct memory *m, uint64_t address) {
@@ -328,7 +333,7 @@ struct allocation *memory_find_allocation(struct memory *m, uint64_t address) {
     return offset_in < m->allocations[i].size || offset_in == 0 ? &m->allocations[i] : NULL;
 }
 
-/* Zeroes a freed place: releases the pages of a large one at once. */
+/* Zeroes a freed range: releases the pages of a large one at once. */
 static void release_freed(struct memory *m, const struct allocation *a) {
     if (a->size < RELEASE_MIN_BYTES || (a->is_page_aligned && a->region != MEM_HOST_SHARED)) return;
     memory_zero(m, SIM_BASE + a->start, a->size);
@@ -356,8 +361,8 @@ void memory_free_all(struct memory *m) {
         if (a.state != ALLOCATION_LIVE || !a.is_module_var) continue;
         m->allocations[retained++] = a;
         if (a.region == MEM_DEVICE) m->used += a.size;
-        if (allocation_end(&a) > m->regions[a.region].top)
-            m->regions[a.region].top = allocation_end(&a);
+        if (allocation_end(&a) > m->regions[a.region].ever_used_end)
+            m->regions[a.region].ever_used_end = allocation_end(&a);
     }
     m->count = retained;
 }
@@ -389,7 +394,7 @@ void memory_set_initialized(struct memory *m, uint64_t address, uint64_t bytes,
     if (is_initialized) set_initialized(m, address - SIM_BASE, bytes);
     else clear_initialized(m, address - SIM_BASE, bytes);
     if (!a) return;
-    if (!is_initialized) memory_invalidate_initialized(a);
+    if (!is_initialized) memory_forget_initialized(a);
     else if (a->start == address - SIM_BASE && bytes >= a->size) a->is_initialized = true;
 }
 

@@ -30,7 +30,7 @@ struct loc_pending {
     uint32_t outermost_loc; /* valid if inline_depth > 0 */
 };
 
-void ptx_skip_pragma(struct listing_parser *p) {
+void ptx_skip_pragma(struct ptx_parser *p) {
     ptx_next(p);
     do
         if (p->tok.kind != TOKEN_STRING) ptx_fail_expected(p, "a string after .pragma");
@@ -40,7 +40,7 @@ void ptx_skip_pragma(struct listing_parser *p) {
 }
 
 /* Skips balanced parentheses, from '(' on. */
-void ptx_skip_parentheses(struct listing_parser *p) {
+void ptx_skip_parentheses(struct ptx_parser *p) {
     unsigned depth = 0;
     do {
         if (p->tok.kind == TOKEN_END || (!depth && p->tok.kind != '('))
@@ -51,7 +51,7 @@ void ptx_skip_parentheses(struct listing_parser *p) {
     } while (depth);
 }
 
-void ptx_parse_file(struct listing_parser *p) {
+void ptx_parse_file_directive(struct ptx_parser *p) {
     ptx_next(p);
     uint64_t number = ptx_expect_uint(p, "a file's number", MAX_FILES);
     if (p->tok.kind != TOKEN_STRING) ptx_fail_expected(p, "the file's path in quotes");
@@ -61,7 +61,7 @@ void ptx_parse_file(struct listing_parser *p) {
     while (ptx_accept(p, ',')) ptx_expect_uint(p, "a time stamp or a size", UINT64_MAX);
 }
 
-static struct source_position parse_position(struct listing_parser *p) {
+static struct source_position parse_position(struct ptx_parser *p) {
     struct source_position place;
     place.file = (uint32_t)ptx_expect_uint(p, "a file's number", MAX_FILES);
     place.line = (uint32_t)ptx_expect_uint(p, "a line", UINT32_MAX);
@@ -79,59 +79,60 @@ static struct loc_slot *find_slot(struct loc_slot *table, size_t capacity,
     }
 }
 
-static void grow_table(struct listing_parser *p) {
-    size_t capacity = p->loc_capacity ? p->loc_capacity * 4 : 1024;
+static void grow_table(struct ptx_parser *p) {
+    size_t capacity = p->location_capacity ? p->location_capacity * 4 : 1024;
     struct loc_slot *table = ptx_alloc(p, &p->scratch, capacity * sizeof *table);
-    for (size_t i = 0; i < p->loc_capacity; i++)
-        if (p->loc_table[i].function_number)
-            *find_slot(table, capacity, p->loc_table[i].position) = p->loc_table[i];
-    p->loc_table = table;
-    p->loc_capacity = capacity;
+    for (size_t i = 0; i < p->location_capacity; i++)
+        if (p->location_table[i].function_number)
+            *find_slot(table, capacity, p->location_table[i].position) = p->location_table[i];
+    p->location_table = table;
+    p->location_capacity = capacity;
 }
 
-static uint32_t add_loc(struct listing_parser *p, struct ptx_loc loc, struct loc_pending extra) {
-    if (p->loc_count * 2 >= p->loc_capacity) grow_table(p);
+static uint32_t add_loc(struct ptx_parser *p, struct ptx_loc loc, struct loc_pending extra) {
+    if (p->location_count * 2 >= p->location_capacity) grow_table(p);
     struct source_position at = {loc.file, loc.line, loc.column};
-    struct loc_slot *slot = find_slot(p->loc_table, p->loc_capacity, at);
+    struct loc_slot *slot = find_slot(p->location_table, p->location_capacity, at);
     if (slot->function_number) {
-        const struct ptx_loc *old = (struct ptx_loc *)p->locs.data + slot->loc;
-        const struct loc_pending *more = (struct loc_pending *)p->loc_pending.data + slot->loc;
+        const struct ptx_loc *old = (struct ptx_loc *)p->locations.data + slot->loc;
+        const struct loc_pending *more =
+            (struct loc_pending *)p->pending_locations.data + slot->loc;
         if (old->inlined_at == loc.inlined_at && more->label == extra.label &&
             more->addend == extra.addend) {
             slot->function_number = p->function_number;
             return slot->loc;
         }
     } else {
-        p->loc_count++;
+        p->location_count++;
     }
-    *slot = (struct loc_slot){at, p->function_number, (uint32_t)p->locs.n};
-    *vec_push(p, &p->locs, struct ptx_loc) = loc;
-    *vec_push(p, &p->loc_pending, struct loc_pending) = extra;
+    *slot = (struct loc_slot){at, p->function_number, (uint32_t)p->locations.n};
+    *vec_push(p, &p->locations, struct ptx_loc) = loc;
+    *vec_push(p, &p->pending_locations, struct loc_pending) = extra;
     return slot->loc;
 }
 
 /* Finds the last .loc of that location in this function, or adds one. */
-static uint32_t find_caller(struct listing_parser *p, struct source_position at) {
-    struct loc_slot *slot = p->loc_capacity ? find_slot(p->loc_table, p->loc_capacity, at) : NULL;
+static uint32_t find_caller(struct ptx_parser *p, struct source_position at) {
+    struct loc_slot *slot =
+        p->location_capacity ? find_slot(p->location_table, p->location_capacity, at) : NULL;
     if (slot && slot->function_number == p->function_number) return slot->loc;
     return add_loc(p, (struct ptx_loc){at.file, at.line, at.column, 0, NULL},
                    (struct loc_pending){.label = NULL});
 }
 
-static void parse_inlined_at(struct listing_parser *p, struct ptx_loc *loc,
-                             struct loc_pending *extra) {
+static void parse_inlined_at(struct ptx_parser *p, struct ptx_loc *loc, struct loc_pending *extra) {
     extra->label = ptx_expect_name(p, "the label of a function's name");
     if (ptx_accept(p, '+')) extra->addend = ptx_expect_uint(p, "an offset", UINT64_MAX);
     ptx_expect(p, ',', "',' before inlined_at");
     if (!ptx_accept_word(p, "inlined_at")) ptx_fail_expected(p, "inlined_at");
     uint32_t caller = find_caller(p, parse_position(p));
-    const struct loc_pending *outer = (struct loc_pending *)p->loc_pending.data + caller;
+    const struct loc_pending *outer = (struct loc_pending *)p->pending_locations.data + caller;
     extra->outermost_loc = outer->inline_depth ? outer->outermost_loc : caller;
     extra->inline_depth = outer->inline_depth >= MAX_INLINE_DEPTH ? 1 : outer->inline_depth + 1;
     loc->inlined_at = extra->inline_depth == 1 ? extra->outermost_loc : caller;
 }
 
-void ptx_parse_loc(struct listing_parser *p) {
+void ptx_parse_loc_directive(struct ptx_parser *p) {
     ptx_next(p);
     struct source_position at = parse_position(p);
     struct ptx_loc loc = {at.file, at.line, at.column, 0, NULL};
@@ -140,16 +141,16 @@ void ptx_parse_loc(struct listing_parser *p) {
         if (!ptx_accept_word(p, "function_name")) ptx_fail_expected(p, "function_name");
         parse_inlined_at(p, &loc, &extra);
     }
-    p->loc = add_loc(p, loc, extra);
+    p->current_location = add_loc(p, loc, extra);
 }
 
-static void parse_bytes(struct listing_parser *p) {
-    do *vec_push(p, &p->debug_bytes, char) = (char)ptx_accept_int(p, "a byte");
+static void parse_bytes(struct ptx_parser *p) {
+    do *vec_push(p, &p->debug_bytes, char) = (char)ptx_expect_int(p, "a byte");
     while (ptx_accept(p, ','));
 }
 
 /* Parses labels and bytes; skips the rest of the section. */
-static void parse_debug_str(struct listing_parser *p) {
+static void parse_debug_str(struct ptx_parser *p) {
     while (p->tok.kind != '}') {
         if (p->tok.kind == TOKEN_END) ptx_fail_expected(p, "'}' at the end of the section");
         if (ptx_accept_word(p, ".b8")) {
@@ -164,7 +165,7 @@ static void parse_debug_str(struct listing_parser *p) {
     }
 }
 
-static void skip_section(struct listing_parser *p) {
+static void skip_section(struct ptx_parser *p) {
     uint32_t line = p->last_line;
     for (unsigned depth = 1;; ptx_next(p)) {
         if (p->tok.kind == TOKEN_END)
@@ -175,7 +176,7 @@ static void skip_section(struct listing_parser *p) {
     }
 }
 
-void ptx_parse_section(struct listing_parser *p) {
+void ptx_parse_section_directive(struct ptx_parser *p) {
     ptx_next(p);
     if (p->tok.kind != TOKEN_DIRECTIVE) ptx_fail_expected(p, "the section's name");
     bool strings = ptx_at_word(p, ".debug_str");
@@ -186,17 +187,17 @@ void ptx_parse_section(struct listing_parser *p) {
     ptx_expect(p, '}', "'}' at the end of the section");
 }
 
-void ptx_end_debug(struct listing_parser *p) {
+void ptx_debug_info_finish(struct ptx_parser *p) {
     struct ptx_module *m = p->module;
     if (!p->files.n) vec_push(p, &p->files, const char *);
     m->nfiles = (unsigned)p->files.n;
     m->files = vec_to_arena(p, &p->files, const char *);
-    m->nlocs = (unsigned)p->locs.n;
-    m->locs = vec_to_arena(p, &p->locs, struct ptx_loc);
+    m->nlocs = (unsigned)p->locations.n;
+    m->locs = vec_to_arena(p, &p->locations, struct ptx_loc);
     *vec_push(p, &p->debug_bytes, char) = 0;
     size_t bytes = p->debug_bytes.n;
     const char *strings = vec_to_arena(p, &p->debug_bytes, char);
-    const struct loc_pending *extra = p->loc_pending.data;
+    const struct loc_pending *extra = p->pending_locations.data;
     for (unsigned i = 0; i < m->nlocs; i++) {
         uint64_t label = extra[i].label ? extra[i].label->debug_offset : 0;
         if (m->locs[i].file >= m->nfiles) m->locs[i].file = 0;
@@ -205,8 +206,8 @@ void ptx_end_debug(struct listing_parser *p) {
     }
 }
 
-void ptx_begin_debug(struct listing_parser *p) {
-    vec_push(p, &p->locs, struct ptx_loc);
-    vec_push(p, &p->loc_pending, struct loc_pending);
+void ptx_debug_info_init(struct ptx_parser *p) {
+    vec_push(p, &p->locations, struct ptx_loc);
+    vec_push(p, &p->pending_locations, struct loc_pending);
     p->function_number = 1;
 }

@@ -20,24 +20,24 @@ static const struct {
               {".param::func", PTX_PARAM},
               {".param::entry", PTX_PARAM}};
 
-static enum ptx_space space_at(const struct listing_parser *p) {
+static enum ptx_space space_at(const struct ptx_parser *p) {
     if (p->tok.kind != TOKEN_DIRECTIVE) return PTX_NO_SPACE;
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (ptx_at_word(p, spaces[i].spelling)) return spaces[i].space;
     return PTX_NO_SPACE;
 }
 
-bool ptx_at_space(const struct listing_parser *p) {
+bool ptx_at_state_space(const struct ptx_parser *p) {
     enum ptx_space space = space_at(p);
     return space != PTX_NO_SPACE && space != PTX_REG;
 }
 
-static enum ptx_type type_at(const struct listing_parser *p) {
+static enum ptx_type type_at(const struct ptx_parser *p) {
     if (p->tok.kind != TOKEN_DIRECTIVE) return PTX_NO_TYPE;
     return ptx_type_of(p->tok.s + 1, p->tok.n - 1);
 }
 
-static enum ptx_type expect_type(struct listing_parser *p) {
+static enum ptx_type expect_type(struct ptx_parser *p) {
     enum ptx_type type = type_at(p);
     if (type == PTX_NO_TYPE) {
         if (p->tok.kind != TOKEN_DIRECTIVE) ptx_fail_expected(p, "a type");
@@ -48,7 +48,7 @@ static enum ptx_type expect_type(struct listing_parser *p) {
     return type;
 }
 
-static unsigned expect_alignment(struct listing_parser *p) {
+static unsigned expect_alignment(struct ptx_parser *p) {
     uint32_t line = p->tok.line;
     uint64_t align = ptx_expect_uint(p, "an alignment", MAX_ALIGN);
     if (!align || align & (align - 1))
@@ -58,7 +58,7 @@ static unsigned expect_alignment(struct listing_parser *p) {
 }
 
 /* Parses attributes such as `.attribute(.unified(1, 2))`: balanced parentheses. */
-static void parse_attribute(struct listing_parser *p, struct ptx_var *v) {
+static void parse_attribute(struct ptx_parser *p, struct ptx_var *v) {
     unsigned depth = 0;
     do {
         if (ptx_at_word(p, ".managed")) v->is_managed = true;
@@ -72,13 +72,13 @@ static void parse_attribute(struct listing_parser *p, struct ptx_var *v) {
 
 /* Parses what may stand between the state space and the name, in any order; `lanes` is the number
  * of a vector type. */
-static void parse_qualifiers(struct listing_parser *p, struct ptx_var *v, unsigned *lanes) {
+static void parse_qualifiers(struct ptx_parser *p, struct ptx_var *v, unsigned *lanes) {
     *lanes = 1;
     while (p->tok.kind == TOKEN_DIRECTIVE) {
         if (ptx_accept_word(p, ".align")) v->align = expect_alignment(p);
         else if (ptx_accept_word(p, ".attribute")) parse_attribute(p, v);
         else if (ptx_accept_word(p, ".ptr")) v->ptr = true;
-        else if (v->ptr && ptx_at_space(p)) ptx_next(p);
+        else if (v->ptr && ptx_at_state_space(p)) ptx_next(p);
         else if (ptx_accept_word(p, ".v2")) *lanes = 2;
         else if (ptx_accept_word(p, ".v4")) *lanes = 4;
         else v->type = expect_type(p);
@@ -86,7 +86,7 @@ static void parse_qualifiers(struct listing_parser *p, struct ptx_var *v, unsign
     if (v->type == PTX_NO_TYPE) ptx_fail_expected(p, "a type");
 }
 
-static uint64_t checked_mul(struct listing_parser *p, uint64_t a, uint64_t b) {
+static uint64_t checked_mul(struct ptx_parser *p, uint64_t a, uint64_t b) {
     uint64_t product;
     if (__builtin_mul_overflow(a, b, &product) || product > MAX_BYTES)
         ptx_fail(p, p->last_line, ERR_LIMIT, "a variable of more than 2 GiB is not supported");
@@ -95,7 +95,7 @@ static uint64_t checked_mul(struct listing_parser *p, uint64_t a, uint64_t b) {
 
 /* Parses `[4][3]`, or `[]` for a size that the initializer or the launch sets (a first dimension of
  * 0). */
-static void parse_dimensions(struct listing_parser *p, struct shape *shape) {
+static void parse_dimensions(struct ptx_parser *p, struct shape *shape) {
     while (ptx_accept(p, '[')) {
         if (shape->ndims == MAX_DIMS)
             ptx_fail(p, p->last_line, ERR_LIMIT, "more than %d dimensions are not supported",
@@ -108,7 +108,7 @@ static void parse_dimensions(struct listing_parser *p, struct shape *shape) {
     }
 }
 
-static void parse_shape(struct listing_parser *p, struct ptx_var *v, struct shape *shape,
+static void parse_shape(struct ptx_parser *p, struct ptx_var *v, struct shape *shape,
                         unsigned lanes) {
     *shape = (struct shape){.ndims = 0};
     parse_dimensions(p, shape);
@@ -120,7 +120,7 @@ static void parse_shape(struct listing_parser *p, struct ptx_var *v, struct shap
 }
 
 /* Returns the variable; a second declaration of an extern variable means the first one. */
-static struct ptx_var *module_variable(struct listing_parser *p, struct identifier *name,
+static struct ptx_var *module_variable(struct ptx_parser *p, struct identifier *name,
                                        struct ptx_var v) {
     if (name->func) ptx_fail(p, p->last_line, ERR_INPUT, "'%.200s' is already a function", name->s);
     struct ptx_var *old = name->var;
@@ -142,7 +142,7 @@ static struct ptx_var *module_variable(struct listing_parser *p, struct identifi
 
 /* Adds a variable of a function. One in global or constant space belongs to the module and lives as
  * long; only its block knows its name. */
-static struct ptx_var *local_variable(struct listing_parser *p, struct identifier *name,
+static struct ptx_var *local_variable(struct ptx_parser *p, struct identifier *name,
                                       struct ptx_var v) {
     struct ptx_var *var = ptx_alloc(p, p->arena, sizeof(struct ptx_var));
     *var = v;
@@ -152,7 +152,7 @@ static struct ptx_var *local_variable(struct listing_parser *p, struct identifie
     return var;
 }
 
-static void parse_declarator(struct listing_parser *p, struct ptx_var v, unsigned lanes) {
+static void parse_declarator(struct ptx_parser *p, struct ptx_var v, unsigned lanes) {
     struct identifier *name = ptx_expect_name(p, "a variable's name");
     struct shape shape;
     v.name = name->s;
@@ -167,7 +167,7 @@ static void parse_declarator(struct listing_parser *p, struct ptx_var v, unsigne
     }
 }
 
-void ptx_parse_variables(struct listing_parser *p, struct linkage linkage) {
+void ptx_parse_variables(struct ptx_parser *p, struct linkage linkage) {
     struct ptx_var v = {.space = space_at(p),
                         .is_extern = linkage.is_extern,
                         .is_visible = linkage.is_visible,
@@ -184,7 +184,7 @@ void ptx_parse_variables(struct listing_parser *p, struct linkage linkage) {
     ptx_expect(p, ';', "';' after the variable");
 }
 
-static void parse_register(struct listing_parser *p, enum ptx_type type) {
+static void parse_register(struct ptx_parser *p, enum ptx_type type) {
     struct identifier *name = ptx_expect_name(p, "a register's name");
     if (!ptx_accept(p, '<')) {
         if (name->local && name->local->depth == p->depth && name->local->kind == BIND_REG)
@@ -203,7 +203,7 @@ static void parse_register(struct listing_parser *p, enum ptx_type type) {
     ptx_expect(p, '>', "'>' after the number of registers");
 }
 
-void ptx_parse_registers(struct listing_parser *p) {
+void ptx_parse_registers(struct ptx_parser *p) {
     ptx_next(p);
     if (ptx_accept_word(p, ".align")) expect_alignment(p);
     if (ptx_at_word(p, ".v2") || ptx_at_word(p, ".v4"))
@@ -215,7 +215,7 @@ void ptx_parse_registers(struct listing_parser *p) {
     ptx_expect(p, ';', "';' after the registers");
 }
 
-static void parse_formal(struct listing_parser *p) {
+static void parse_formal(struct ptx_parser *p) {
     struct ptx_var v = {.space = space_at(p)};
     if (v.space != PTX_PARAM && v.space != PTX_REG)
         ptx_fail_expected(p, "a parameter, starting with .param or .reg");
@@ -225,17 +225,17 @@ static void parse_formal(struct listing_parser *p) {
     parse_qualifiers(p, &v, &lanes);
     v.name = ptx_expect_name(p, "the parameter's name")->s;
     parse_shape(p, &v, &shape, lanes);
-    *vec_push(p, &p->pending, struct ptx_var) = v;
+    *vec_push(p, &p->parameters, struct ptx_var) = v;
 }
 
-struct ptx_var *ptx_parse_formals(struct listing_parser *p, unsigned *n) {
+struct ptx_var *ptx_parse_parameters(struct ptx_parser *p, unsigned *n) {
     ptx_expect(p, '(', "'(' before the parameters");
-    p->pending.n = 0;
+    p->parameters.n = 0;
     while (p->tok.kind != ')') {
         parse_formal(p);
         if (!ptx_accept(p, ',')) break;
     }
     ptx_expect(p, ')', "')' after the parameters");
-    *n = (unsigned)p->pending.n;
-    return vec_to_arena(p, &p->pending, struct ptx_var);
+    *n = (unsigned)p->parameters.n;
+    return vec_to_arena(p, &p->parameters, struct ptx_var);
 }

@@ -7,7 +7,7 @@ enum { MAX_PARENTHESES = 32, MIN_PRECEDENCE = 1, MUL_PRECEDENCE = 6 };
 
 /* Returns the binary operator at the token and its precedence, 0 for none. `<<` and `>>` are two
  * tokens. */
-static int precedence(const struct listing_parser *p) {
+static int precedence(const struct ptx_parser *p) {
     switch (p->tok.kind) {
     case '|': return 1;
     case '^': return 2;
@@ -22,7 +22,7 @@ static int precedence(const struct listing_parser *p) {
     }
 }
 
-static uint64_t divide(struct listing_parser *p, struct constant a, struct constant b,
+static uint64_t divide(struct ptx_parser *p, struct constant a, struct constant b,
                        bool is_unsigned) {
     if (!b.value) ptx_fail(p, p->last_line, ERR_INPUT, "a constant is divided by zero");
     if (is_unsigned) return a.value / b.value;
@@ -31,8 +31,7 @@ static uint64_t divide(struct listing_parser *p, struct constant a, struct const
     return (uint64_t)((int64_t)a.value / (int64_t)b.value);
 }
 
-static struct constant apply(struct listing_parser *p, int op, struct constant a,
-                             struct constant b) {
+static struct constant apply(struct ptx_parser *p, int op, struct constant a, struct constant b) {
     struct constant r = {.is_unsigned = a.is_unsigned || b.is_unsigned};
     switch (op) {
     case '|': r.value = a.value | b.value; break;
@@ -50,9 +49,9 @@ static struct constant apply(struct listing_parser *p, int op, struct constant a
     return r;
 }
 
-static struct constant parse_binary(struct listing_parser *p, int level, unsigned depth);
+static struct constant parse_binary(struct ptx_parser *p, int level, unsigned depth);
 
-static struct constant parse_primary(struct listing_parser *p, unsigned depth) {
+static struct constant parse_primary(struct ptx_parser *p, unsigned depth) {
     if (depth > MAX_PARENTHESES)
         ptx_fail(p, p->tok.line, ERR_LIMIT, "a constant is nested more than %d deep",
                  MAX_PARENTHESES);
@@ -78,7 +77,7 @@ static struct constant parse_primary(struct listing_parser *p, unsigned depth) {
 }
 
 /* Parses a level of precedence from its first number on. */
-static struct constant parse_binary_rest(struct listing_parser *p, struct constant left, int level,
+static struct constant parse_binary_rest(struct ptx_parser *p, struct constant left, int level,
                                          unsigned depth) {
     for (int binding_power; (binding_power = precedence(p)) && binding_power >= level;) {
         int op = p->tok.kind;
@@ -89,17 +88,17 @@ static struct constant parse_binary_rest(struct listing_parser *p, struct consta
     return left;
 }
 
-static struct constant parse_binary(struct listing_parser *p, int level, unsigned depth) {
+static struct constant parse_binary(struct ptx_parser *p, int level, unsigned depth) {
     return parse_binary_rest(p, parse_primary(p, depth), level, depth);
 }
 
-struct constant ptx_parse_constant(struct listing_parser *p, bool negative) {
+struct constant ptx_parse_constant(struct ptx_parser *p, bool negative) {
     struct constant first = parse_primary(p, 0);
     if (negative) first.value = 0 - first.value;
     return parse_binary_rest(p, first, MIN_PRECEDENCE, 0);
 }
 
 /* Parses up to the next sum: the offset in `[%rd1+4*2-1]` is two of these. */
-struct constant ptx_parse_product(struct listing_parser *p) {
+struct constant ptx_parse_product(struct ptx_parser *p) {
     return parse_binary(p, MUL_PRECEDENCE, 0);
 }

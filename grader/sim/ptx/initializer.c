@@ -47,7 +47,7 @@ static uint64_t float_bits(double d, unsigned size) {
 
 /* Returns the bits to store for a number: converted if the element's type is a float, else
  * unchanged. */
-static uint64_t number_bits(struct listing_parser *p, enum ptx_type type, const struct token *t,
+static uint64_t number_bits(struct ptx_parser *p, enum ptx_type type, const struct token *t,
                             bool negative) {
     unsigned size = ptx_type_bytes(type);
     bool is_float = t->kind == TOKEN_FLOAT;
@@ -68,29 +68,29 @@ static void store_element(struct initializer *t, uint64_t bits) {
     memcpy(out, &bits, t->element_bytes < 8 ? t->element_bytes : 8);
 }
 
-static struct address_piece parse_symbol(struct listing_parser *p) {
+static struct address_piece parse_symbol(struct ptx_parser *p) {
     struct address_piece piece = {.reloc = {.generic = false}};
     if (ptx_accept_word(p, "generic")) {
         ptx_expect(p, '(', "'(' after generic");
         piece.reloc.generic = true;
     }
-    struct reloc_check *check = vec_push(p, &p->reloc_checks, struct reloc_check);
+    struct reloc_check *check = vec_push(p, &p->initializer_symbols, struct reloc_check);
     uint32_t line = p->tok.line;
     struct identifier *name = ptx_expect_name(p, "a symbol's name");
     *check = (struct reloc_check){name, line};
     piece.reloc.symbol = name->s;
     if (p->tok.kind == '+' || p->tok.kind == '-')
-        piece.reloc.addend = ptx_accept_int(p, "an offset");
+        piece.reloc.addend = ptx_expect_int(p, "an offset");
     if (piece.reloc.generic) {
         ptx_expect(p, ')', "')' after the symbol");
         if (p->tok.kind == '+' || p->tok.kind == '-')
-            piece.reloc.addend += ptx_accept_int(p, "an offset");
+            piece.reloc.addend += ptx_expect_int(p, "an offset");
     }
     return piece;
 }
 
 /* Parses `(sym)` after the mask, a run of 0xFF bytes as wide as the element. */
-static struct address_piece parse_masked(struct listing_parser *p, struct initializer *t,
+static struct address_piece parse_masked(struct ptx_parser *p, struct initializer *t,
                                          uint64_t mask) {
     uint32_t line = p->last_line;
     uint64_t ones = t->element_bytes >= 8 ? ~0ull : (1ull << 8 * t->element_bytes) - 1;
@@ -115,10 +115,11 @@ static bool extends_reloc(const struct ptx_reloc *r, const struct address_piece 
            r->generic == piece->reloc.generic;
 }
 
-static void add_reloc(struct listing_parser *p, struct initializer *t, struct address_piece piece) {
+static void add_reloc(struct ptx_parser *p, struct initializer *t, struct address_piece piece) {
     size_t offset = t->next_element * t->element_bytes;
     struct ptx_reloc *last =
-        p->values.n ? (struct ptx_reloc *)p->values.data + p->values.n - 1 : NULL;
+        p->initial_values.n ? (struct ptx_reloc *)p->initial_values.data + p->initial_values.n - 1
+                            : NULL;
     if (piece.masked && last && extends_reloc(last, &piece, offset)) {
         last->size += t->element_bytes;
         return;
@@ -129,11 +130,11 @@ static void add_reloc(struct listing_parser *p, struct initializer *t, struct ad
                  piece.reloc.symbol);
     piece.reloc.offset = offset;
     piece.reloc.size = t->element_bytes;
-    *vec_push(p, &p->values, struct ptx_reloc) = piece.reloc;
+    *vec_push(p, &p->initial_values, struct ptx_reloc) = piece.reloc;
 }
 
 /* Grows an array that is declared without a size by one element. */
-static void grow_initializer(struct listing_parser *p, struct initializer *t) {
+static void grow_initializer(struct ptx_parser *p, struct initializer *t) {
     uint64_t required_bytes = (t->next_element + 1) * t->element_bytes;
     if (required_bytes > MAX_VAR_INIT_BYTES)
         ptx_fail(p, p->last_line, ERR_LIMIT,
@@ -147,7 +148,7 @@ static void grow_initializer(struct listing_parser *p, struct initializer *t) {
     t->v->bytes = capacity;
 }
 
-static void parse_element(struct listing_parser *p, struct initializer *t) {
+static void parse_element(struct ptx_parser *p, struct initializer *t) {
     if (!t->element_count) grow_initializer(p, t);
     bool negative = false;
     for (; p->tok.kind == '-' || p->tok.kind == '+'; ptx_next(p)) negative ^= p->tok.kind == '-';
@@ -166,7 +167,7 @@ static void parse_element(struct listing_parser *p, struct initializer *t) {
 }
 
 /* Parses a braced list, which fills the sub-array of its level; missing elements stay zero. */
-static void parse_list(struct listing_parser *p, struct initializer *t, unsigned level) {
+static void parse_list(struct ptx_parser *p, struct initializer *t, unsigned level) {
     uint64_t stride = t->strides[level], start = t->next_element,
              limit = stride ? start + stride : UINT64_MAX;
     while (p->tok.kind != '}') {
@@ -190,7 +191,7 @@ static void parse_list(struct listing_parser *p, struct initializer *t, unsigned
 
 /* strides[i] is the number of elements of one sub-array at level i; the last level is a single
  * element. */
-static void begin_initializer(struct listing_parser *p, struct initializer *t) {
+static void begin_initializer(struct ptx_parser *p, struct initializer *t) {
     unsigned n = t->shape->ndims;
     t->strides[n] = 1;
     for (unsigned i = n; i--;) t->strides[i] = t->strides[i + 1] * t->shape->dims[i];
@@ -208,7 +209,7 @@ static void begin_initializer(struct listing_parser *p, struct initializer *t) {
     if (t->element_count) t->v->init = ptx_alloc(p, p->arena, t->v->bytes);
 }
 
-static void end_initializer(struct listing_parser *p, struct initializer *t) {
+static void end_initializer(struct ptx_parser *p, struct initializer *t) {
     if (!t->element_count) {
         if (!t->next_element)
             ptx_fail(p, p->last_line, ERR_INPUT, "expected initial values for '%.200s'",
@@ -216,19 +217,19 @@ static void end_initializer(struct listing_parser *p, struct initializer *t) {
         t->v->bytes = t->next_element * t->element_bytes;
         p->initialized_bytes += t->v->bytes;
     }
-    for (size_t i = 0; i < p->values.n; i++) {
-        const struct ptx_reloc *r = (struct ptx_reloc *)p->values.data + i;
+    for (size_t i = 0; i < p->initial_values.n; i++) {
+        const struct ptx_reloc *r = (struct ptx_reloc *)p->initial_values.data + i;
         if (r->size != 4 && r->size != 8)
             ptx_fail(p, p->last_line, ERR_INPUT, "%u bytes cannot hold the address of '%.200s'",
                      r->size, r->symbol);
     }
-    t->v->nrelocs = (unsigned)p->values.n;
-    t->v->relocs = vec_to_arena(p, &p->values, struct ptx_reloc);
+    t->v->nrelocs = (unsigned)p->initial_values.n;
+    t->v->relocs = vec_to_arena(p, &p->initial_values, struct ptx_reloc);
 }
 
-void ptx_parse_initializer(struct listing_parser *p, struct ptx_var *v, struct shape *shape) {
+void ptx_parse_initializer(struct ptx_parser *p, struct ptx_var *v, struct shape *shape) {
     struct initializer t = {.v = v, .shape = shape, .element_bytes = ptx_type_bytes(v->type)};
-    p->values.n = 0;
+    p->initial_values.n = 0;
     begin_initializer(p, &t);
     if (ptx_accept(p, '{')) parse_list(p, &t, 0);
     else if (shape->ndims) ptx_fail_expected(p, "'{' before the initial values");
@@ -236,9 +237,9 @@ void ptx_parse_initializer(struct listing_parser *p, struct ptx_var *v, struct s
     end_initializer(p, &t);
 }
 
-void ptx_check_relocs(struct listing_parser *p) {
-    const struct reloc_check *check = p->reloc_checks.data;
-    for (size_t i = 0; i < p->reloc_checks.n; i++)
+void ptx_check_initializer_symbols(struct ptx_parser *p) {
+    const struct reloc_check *check = p->initializer_symbols.data;
+    for (size_t i = 0; i < p->initializer_symbols.n; i++)
         if (!check[i].symbol->var && !check[i].symbol->func)
             ptx_fail(p, check[i].line, ERR_INPUT,
                      "the initial value names '%.200s', which is not declared", check[i].symbol->s);

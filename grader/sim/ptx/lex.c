@@ -31,15 +31,14 @@ static const uint8_t classes[256] = {
 
 static bool has_class(char c, uint8_t class) { return classes[(uint8_t)c] & class; }
 
-void ptx_fail(struct listing_parser *p, uint32_t line, enum err_kind kind, const char *format,
-              ...) {
+void ptx_fail(struct ptx_parser *p, uint32_t line, enum err_kind kind, const char *format, ...) {
     char text[768];
     va_list ap;
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
     err_set(p->err, kind, "PTX line %u: %s", line, text);
-    longjmp(p->escape, 1);
+    longjmp(p->on_error, 1);
 }
 
 /* Writes up to 40 characters of the token, to keep messages to one line. */
@@ -48,13 +47,13 @@ static void describe(const struct token *t, char out[64]) {
     else snprintf(out, 64, "'%.*s%s'", (int)(t->n > 40 ? 40 : t->n), t->s, t->n > 40 ? "..." : "");
 }
 
-void ptx_fail_expected(struct listing_parser *p, const char *expected) {
+void ptx_fail_expected(struct ptx_parser *p, const char *expected) {
     char found[64];
     describe(&p->tok, found);
     ptx_fail(p, p->tok.line, ERR_INPUT, "expected %s, found %s", expected, found);
 }
 
-static void skip_comment(struct listing_parser *p) {
+static void skip_comment(struct ptx_parser *p) {
     uint32_t line = p->line;
     for (p->at += 2; p->end - p->at >= 2; p->at++) {
         if (p->at[0] == '*' && p->at[1] == '/') {
@@ -66,7 +65,7 @@ static void skip_comment(struct listing_parser *p) {
     ptx_fail(p, line, ERR_INPUT, "this comment is never closed: expected '*/'");
 }
 
-static void skip_space(struct listing_parser *p) {
+static void skip_space(struct ptx_parser *p) {
     while (p->at < p->end) {
         if (has_class(*p->at, CLASS_SPACE)) {
             p->line += *p->at++ == '\n';
@@ -83,7 +82,7 @@ static void skip_space(struct listing_parser *p) {
 
 /* Reads the rest of a word: `::x` belongs to it, and in a name `.x` as well (but `.reg.b32` is two
  * directives). */
-static const char *word_end(const struct listing_parser *p, const char *s, bool dots) {
+static const char *word_end(const struct ptx_parser *p, const char *s, bool dots) {
     for (; s < p->end; s++) {
         if (has_class(*s, CLASS_WORD)) continue;
         if (dots && *s == '.' && p->end - s >= 2 && has_class(s[1], CLASS_WORD)) continue;
@@ -96,7 +95,7 @@ static const char *word_end(const struct listing_parser *p, const char *s, bool 
     return s;
 }
 
-static void lex_string(struct listing_parser *p) {
+static void lex_string(struct ptx_parser *p) {
     const char *s = p->at + 1;
     while (s < p->end && *s != '"' && *s != '\n')
         s += *s == '\\' && p->end - s >= 2 && s[1] != '\n' ? 2 : 1;
@@ -109,7 +108,7 @@ static void lex_string(struct listing_parser *p) {
 }
 
 /* Reads 0fXXXXXXXX or 0dXXXXXXXXXXXXXXXX: the bits of the value. */
-static bool lex_float_bits(struct listing_parser *p) {
+static bool lex_float_bits(struct ptx_parser *p) {
     if (p->end - p->at < 2 || p->at[0] != '0') return false;
     char c = p->at[1] | 0x20;
     if (c != 'f' && c != 'd') return false;
@@ -130,7 +129,7 @@ static bool lex_float_bits(struct listing_parser *p) {
 }
 
 /* Returns the length of a decimal number with a point or an exponent; 0 if there is none. */
-static size_t decimal_length(const struct listing_parser *p) {
+static size_t decimal_length(const struct ptx_parser *p) {
     const char *s = p->at;
     bool real = false;
     while (s < p->end && has_class(*s, CLASS_DIGIT)) s++;
@@ -149,7 +148,7 @@ static size_t decimal_length(const struct listing_parser *p) {
     return real ? (size_t)(s - p->at) : 0;
 }
 
-static bool lex_decimal(struct listing_parser *p) {
+static bool lex_decimal(struct ptx_parser *p) {
     size_t n = decimal_length(p);
     if (!n) return false;
     char digits[128];
@@ -170,7 +169,7 @@ static unsigned digit_of(char c) {
     return has_class(c, CLASS_HEX) ? (unsigned)((c | 0x20) - 'a' + 10) : 99;
 }
 
-static void lex_integer(struct listing_parser *p) {
+static void lex_integer(struct ptx_parser *p) {
     unsigned base = 10;
     const char *s = p->at;
     if (*s == '0' && p->end - s >= 2) {
@@ -196,12 +195,12 @@ static void lex_integer(struct listing_parser *p) {
     p->at = s;
 }
 
-static void lex_word(struct listing_parser *p, int kind) {
+static void lex_word(struct ptx_parser *p, int kind) {
     p->at = word_end(p, p->at + 1, kind == TOKEN_IDENT);
     p->tok.kind = kind;
 }
 
-void ptx_next(struct listing_parser *p) {
+void ptx_next(struct ptx_parser *p) {
     p->last_line = p->tok.line;
     skip_space(p);
     p->tok = (struct token){.line = p->line, .s = p->at};
@@ -228,28 +227,28 @@ void ptx_next(struct listing_parser *p) {
     p->tok.n = (size_t)(p->at - p->tok.s);
 }
 
-bool ptx_accept(struct listing_parser *p, int kind) {
+bool ptx_accept(struct ptx_parser *p, int kind) {
     if (p->tok.kind != kind) return false;
     ptx_next(p);
     return true;
 }
 
-void ptx_expect(struct listing_parser *p, int kind, const char *expected) {
+void ptx_expect(struct ptx_parser *p, int kind, const char *expected) {
     if (!ptx_accept(p, kind)) ptx_fail_expected(p, expected);
 }
 
-bool ptx_at_word(const struct listing_parser *p, const char *spelling) {
+bool ptx_at_word(const struct ptx_parser *p, const char *spelling) {
     return (p->tok.kind == TOKEN_DIRECTIVE || p->tok.kind == TOKEN_IDENT) &&
            p->tok.n == strlen(spelling) && !memcmp(p->tok.s, spelling, p->tok.n);
 }
 
-bool ptx_accept_word(struct listing_parser *p, const char *spelling) {
+bool ptx_accept_word(struct ptx_parser *p, const char *spelling) {
     if (!ptx_at_word(p, spelling)) return false;
     ptx_next(p);
     return true;
 }
 
-uint64_t ptx_expect_uint(struct listing_parser *p, const char *expected, uint64_t limit) {
+uint64_t ptx_expect_uint(struct ptx_parser *p, const char *expected, uint64_t limit) {
     if (p->tok.kind != TOKEN_INT) ptx_fail_expected(p, expected);
     uint64_t value = p->tok.value;
     if (value > limit)
@@ -259,7 +258,7 @@ uint64_t ptx_expect_uint(struct listing_parser *p, const char *expected, uint64_
     return value;
 }
 
-int64_t ptx_accept_int(struct listing_parser *p, const char *expected) {
+int64_t ptx_expect_int(struct ptx_parser *p, const char *expected) {
     bool negative = false;
     while (p->tok.kind == '-' || p->tok.kind == '+') {
         negative ^= p->tok.kind == '-';

@@ -5,14 +5,14 @@
 
 enum { MAX_NESTING = 4 };
 
-static struct ptx_operand parse_operand(struct listing_parser *p, unsigned nesting);
+static struct ptx_operand parse_operand(struct ptx_parser *p, unsigned nesting);
 
 static struct ptx_operand init_operand(enum ptx_operand_kind kind) {
     return (struct ptx_operand){.kind = kind, .reg = -1, .second_reg = -1};
 }
 
 /* Parses items of { } or ( ), collected on top of p->operands and then moved to the arena. */
-static struct ptx_operand parse_items(struct listing_parser *p, int close, unsigned nesting) {
+static struct ptx_operand parse_items(struct ptx_parser *p, int close, unsigned nesting) {
     struct ptx_operand list = init_operand(close == '}' ? PTX_OP_VECTOR : PTX_OP_LIST);
     size_t base = p->operands.n;
     if (nesting >= MAX_NESTING)
@@ -34,7 +34,7 @@ static struct ptx_operand parse_items(struct listing_parser *p, int close, unsig
     return list;
 }
 
-static struct ptx_operand parse_immediate(struct listing_parser *p) {
+static struct ptx_operand parse_immediate(struct ptx_parser *p) {
     struct ptx_operand imm = init_operand(PTX_OP_IMM);
     bool negative = false;
     for (; p->tok.kind == '-' || p->tok.kind == '+'; ptx_next(p)) negative ^= p->tok.kind == '-';
@@ -51,7 +51,7 @@ static struct ptx_operand parse_immediate(struct listing_parser *p) {
     return imm;
 }
 
-static int64_t parse_offset(struct listing_parser *p) {
+static int64_t parse_offset(struct ptx_parser *p) {
     int64_t offset = 0;
     while (p->tok.kind == '+' || p->tok.kind == '-') {
         bool negative = p->tok.kind == '-';
@@ -64,14 +64,14 @@ static int64_t parse_offset(struct listing_parser *p) {
     return offset;
 }
 
-static struct ptx_operand reg_operand(struct listing_parser *p, uint32_t index) {
+static struct ptx_operand reg_operand(struct ptx_parser *p, uint32_t index) {
     struct ptx_operand op = init_operand(PTX_OP_REG);
     op.reg = (int)index;
     op.type = ((struct ptx_reg *)p->regs.data)[index].type;
     return op;
 }
 
-static struct ptx_operand var_operand(struct listing_parser *p, const struct ptx_var *var) {
+static struct ptx_operand var_operand(struct ptx_parser *p, const struct ptx_var *var) {
     struct ptx_operand op = init_operand(PTX_OP_VAR);
     op.var = var;
     op.name = var->name;
@@ -86,7 +86,7 @@ static struct ptx_operand label_operand(struct identifier *name) {
 }
 
 /* Handles a name that no open block declares. */
-static struct ptx_operand module_operand(struct listing_parser *p, struct identifier *name,
+static struct ptx_operand module_operand(struct ptx_parser *p, struct identifier *name,
                                          unsigned nesting) {
     if (name->var) return var_operand(p, name->var);
     struct ptx_operand op = init_operand(name->func ? PTX_OP_FUNC : PTX_OP_SREG);
@@ -103,7 +103,7 @@ static struct ptx_operand module_operand(struct listing_parser *p, struct identi
 
 /* Handles a name that may be a label. A label of an outer block stays open: this block may define
  * the same name further down. */
-static struct ptx_operand parse_named(struct listing_parser *p, unsigned nesting) {
+static struct ptx_operand parse_named(struct ptx_parser *p, unsigned nesting) {
     struct identifier *name = ptx_expect_name(p, "an operand");
     struct binding *b = ptx_find_local(p, name);
     if (!b) return module_operand(p, name, nesting);
@@ -114,13 +114,13 @@ static struct ptx_operand parse_named(struct listing_parser *p, unsigned nesting
     return label_operand(name);
 }
 
-static struct ptx_operand parse_word(struct listing_parser *p, unsigned nesting) {
+static struct ptx_operand parse_word(struct ptx_parser *p, unsigned nesting) {
     if (ptx_accept_word(p, "_")) return init_operand(PTX_OP_SINK);
     return ptx_at_word(p, "WARP_SZ") ? parse_immediate(p) : parse_named(p, nesting);
 }
 
 /* Parses [reg], [var], [reg+off], [var-off], [imm]. */
-static struct ptx_operand parse_address(struct listing_parser *p) {
+static struct ptx_operand parse_address(struct ptx_parser *p) {
     struct ptx_operand address = init_operand(PTX_OP_ADDRESS);
     ptx_next(p);
     if (p->tok.kind == TOKEN_IDENT) {
@@ -135,7 +135,7 @@ static struct ptx_operand parse_address(struct listing_parser *p) {
         address.offset = base.offset;
         address.name = base.name;
     } else {
-        address.offset = ptx_accept_int(p, "an address");
+        address.offset = ptx_expect_int(p, "an address");
     }
     if (__builtin_add_overflow(address.offset, parse_offset(p), &address.offset))
         ptx_fail(p, p->last_line, ERR_INPUT, "this offset does not fit into 64 bits");
@@ -151,7 +151,7 @@ static struct ptx_operand parse_address(struct listing_parser *p) {
     return address;
 }
 
-static struct ptx_operand parse_negated(struct listing_parser *p) {
+static struct ptx_operand parse_negated(struct ptx_parser *p) {
     ptx_next(p);
     struct ptx_operand op = parse_named(p, 1);
     if (op.kind != PTX_OP_REG)
@@ -161,7 +161,7 @@ static struct ptx_operand parse_negated(struct listing_parser *p) {
 }
 
 /* Parses the register after the bar of `%p|%q`. */
-static int parse_second_reg(struct listing_parser *p) {
+static int parse_second_reg(struct ptx_parser *p) {
     if (ptx_accept_word(p, "_")) return -2;
     struct ptx_operand second = parse_named(p, 1);
     if (second.kind != PTX_OP_REG)
@@ -169,7 +169,7 @@ static int parse_second_reg(struct listing_parser *p) {
     return second.reg;
 }
 
-static struct ptx_operand parse_operand(struct listing_parser *p, unsigned nesting) {
+static struct ptx_operand parse_operand(struct ptx_parser *p, unsigned nesting) {
     struct ptx_operand op;
     switch (p->tok.kind) {
     case '{': return parse_items(p, '}', nesting);
@@ -193,8 +193,8 @@ static struct ptx_operand parse_operand(struct listing_parser *p, unsigned nesti
     return op;
 }
 
-struct ptx_operand *ptx_parse_operands(struct listing_parser *p, bool call, unsigned *n) {
-    p->in_call = call;
+struct ptx_operand *ptx_parse_operands(struct ptx_parser *p, bool is_call, unsigned *n) {
+    p->in_call = is_call;
     p->operands.n = 0;
     uint32_t line = p->tok.line;
     if (p->tok.kind != ';') {

@@ -171,7 +171,7 @@ struct ptx_module {
     unsigned nfiles;
     struct ptx_loc *locs; /* [0] is the unknown place */
     unsigned nlocs;
-    struct symbol_index *index; /* of the lookups below */
+    struct symbol_table *index; /* of the lookups below */
 };
 
 /* The limit of a text's bytes. */

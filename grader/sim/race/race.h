@@ -159,6 +159,7 @@ static inline enum shadow_row_state shadow_row_state(const struct race_shadow *p
     u32 state = p->rows[row].state - p->row_state_base;
     return state < ROW_STATE_COUNT ? (enum shadow_row_state)state : ROW_EMPTY;
 }
+/* Copies a row's compact record to each of its cells. */
 void race_expand_row(struct race_shadow *p, u64 row);
 static inline void race_ensure_expanded_row(struct race_shadow *p, u64 cell) {
     if (shadow_row_state(p, cell / SHADOW_ROW_CELLS) != ROW_EXPANDED)
@@ -231,6 +232,7 @@ struct history_query {
     bool shared;
     u8 access_kind;
 };
+/* Returns an empty history of RACE_HISTORY_SIZE records; free it with free(). */
 struct access_record *race_history_new(void);
 /* Returns true and sets the op and the lane of the access; the lane is -1 if it is unknown. */
 bool race_history_find(const struct exec *x, const struct history_query *w, u32 *op, int *lane);

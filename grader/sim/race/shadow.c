@@ -150,7 +150,7 @@ bool race_open(struct launch *l) {
 }
 
 static void discard_pages(void *base, u64 low, u64 high) {
-    u64 page = memory_page();
+    u64 page = memory_page_size();
     low = low / page * page;
     madvise((u8 *)base + low, (high + page - 1) / page * page - low, MADV_DONTNEED);
 }

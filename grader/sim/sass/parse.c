@@ -26,7 +26,7 @@ struct label {
     uint32_t index;
 };
 
-struct listing_parser {
+struct ptx_parser {
     struct sass_insn *code;
     uint64_t *target_labels; /* [capacity]: hash of the label it jumps to; 0 = none */
     struct label *labels;
@@ -91,14 +91,14 @@ static bool parse_number(struct text_span t, unsigned base, uint64_t max_value, 
 
 /* ---- lines between instructions ---- */
 
-static void parse_line_info(struct listing_parser *p, struct text_span t) {
+static void parse_line_info(struct ptx_parser *p, struct text_span t) {
     uint64_t v = 0;
     bool ptx = starts_with(t, "//## File \".nv_debug_ptx_txt\"");
     struct text_span at = skip_to_text(t, "\", line ");
     p->line = ptx && at.n && parse_number(skip(at, 8), 10, UINT32_MAX - 1, &v) ? (uint32_t)v : 0;
 }
 
-static void parse_label(struct listing_parser *p, struct text_span t) {
+static void parse_label(struct ptx_parser *p, struct text_span t) {
     struct text_span name = {t.at, t.n - 1};
     if (starts_with(name, ".text.")) return;
     GROW(p->labels, p->nlabels + 1, p->label_capacity, 256);
@@ -139,7 +139,7 @@ static bool equals(struct text_span name, const char *expected) {
     return strlen(expected) == name.n && starts_with(name, expected);
 }
 
-static void set_control_flow(struct listing_parser *p, struct sass_insn *s, struct text_span name,
+static void set_control_flow(struct ptx_parser *p, struct sass_insn *s, struct text_span name,
                              struct text_span operands) {
     struct text_span base = prefix_until(name, "."), label = skip_to_text(operands, "`(");
     bool guarded = s->flags & SASS_GUARDED, jumps = equals(base, "BRA") || equals(base, "JMP"),
@@ -158,7 +158,7 @@ static void set_control_flow(struct listing_parser *p, struct sass_insn *s, stru
 
 /* Parses "@!P0 LDG.E R4, [R4.64] ;", which follows the address; the encoding's first word follows
  * on the same line. */
-static bool parse_instruction(struct listing_parser *p, struct text_span t, struct err *e) {
+static bool parse_instruction(struct ptx_parser *p, struct text_span t, struct err *e) {
     struct sass_insn s = {.line = p->line,
                           .target = SASS_NO_TARGET,
                           .write_barrier = SASS_NO_BARRIER,
@@ -188,7 +188,7 @@ static bool parse_instruction(struct listing_parser *p, struct text_span t, stru
 }
 
 /* Parses the second word of the encoding, which has a line of its own. */
-static void parse_encoding(struct listing_parser *p, struct text_span t) {
+static void parse_encoding(struct ptx_parser *p, struct text_span t) {
     uint64_t word;
     if (!p->n || p->has_encoding || !parse_number(skip(t, 2), 16, UINT64_MAX, &word)) return;
     struct sass_insn *s = &p->code[p->n - 1];
@@ -202,7 +202,7 @@ static void parse_encoding(struct listing_parser *p, struct text_span t) {
 
 /* ---- the listing ---- */
 
-static bool parse_line(struct listing_parser *p, struct text_span t, struct err *e) {
+static bool parse_line(struct ptx_parser *p, struct text_span t, struct err *e) {
     struct text_span inner = skip_blank(t);
     if (starts_with(inner, ".section")) {
         p->in_code = starts_with(skip_blank(skip(inner, 8)), ".text.");
@@ -221,7 +221,7 @@ static int compare_labels(const void *a, const void *b) {
     return x->name_hash < y->name_hash ? -1 : x->name_hash > y->name_hash;
 }
 
-static void resolve_labels(struct listing_parser *p) {
+static void resolve_labels(struct ptx_parser *p) {
     if (p->nlabels) qsort(p->labels, p->nlabels, sizeof *p->labels, compare_labels);
     for (uint32_t i = 0; i < p->n; i++) {
         struct label key = {p->target_labels[i], 0};
@@ -236,7 +236,7 @@ static void resolve_labels(struct listing_parser *p) {
 
 /* Drops padding, which no warp reaches: a jump to itself, and the code behind it up to the next
  * function. */
-static void drop_padding(struct listing_parser *p) {
+static void drop_padding(struct ptx_parser *p) {
     uint32_t *to = xcalloc(p->n + 1, sizeof *to), k = 0;
     bool padding = false;
     for (uint32_t i = 0; i < p->n; i++) {
@@ -255,7 +255,7 @@ static void drop_padding(struct listing_parser *p) {
 }
 
 bool sass_parse(const char *text, size_t size, struct sass_insn **out, uint32_t *n, struct err *e) {
-    struct listing_parser p = {0};
+    struct ptx_parser p = {0};
     bool ok = true;
     *out = NULL, *n = 0;
     for (struct text_span rest = {text, size}; ok && rest.n;) {

@@ -25,6 +25,7 @@
 struct lowering {
     u8 pipe, count, xu_count; /* number of machine instructions; of those that use XU as well */
 };
+/* Returns what ptxas makes of a PTX instruction; `pipe`: the pipe by the opcode's row. */
 struct lowering time_lower_insn(const char *name, u8 pipe);
 
 /* ---- regions ---- */
@@ -83,6 +84,7 @@ struct region_table {
     u32 max_insns;
 };
 
+/* Prepares the table; regions are made at their first use. */
 void time_regions_open(struct region_table *r, const struct sim_module *m,
                        const struct gpu_device *d, unsigned disabled_terms,
                        const struct sim_trace *t);
@@ -184,6 +186,8 @@ void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace
 void time_traffic_close(struct traffic *t);
 void time_random_access(struct traffic *t, const struct sector_set *sets,
                         const struct sim_trace *trace);
+/* Sets each buffer's page_cost_factor by the share of sectors that are alone on their DRAM pages.
+ */
 void time_dram_pages(struct traffic *t, const struct sector_set *sets,
                      const struct sim_trace *trace, u64 base, const struct grid_geometry *p);
 /* Returns the buffer of an address; NULL if there is none. */
@@ -201,6 +205,7 @@ struct cache {
     u32 sets, ways;
     u64 rng_state;
 };
+/* Makes an empty cache of this size; frees it; empties it. */
 void time_cache_open(struct cache *c, double bytes);
 void time_cache_close(struct cache *c);
 void time_cache_invalidate(struct cache *c);
@@ -263,6 +268,7 @@ struct replay_result {
     bool truncated;
 };
 
+/* Replays the traces of sampled blocks on one SM, cycle by cycle. */
 void time_replay(const struct replay_input *in, struct replay_result *out);
 
 /* ---- for reports ---- */

@@ -28,7 +28,7 @@ START_TEST(device_memory_is_page_aligned) {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     struct memory m;
     struct err e = {0};
-    ck_assert_uint_eq(memory_page() % page, 0);
+    ck_assert_uint_eq(memory_page_size() % page, 0);
     ck_assert_msg(memory_open(&m, 64 << 20, &e), "%s", e.text);
     for (unsigned i = 0; i < 3; i++)
         ck_assert_uint_eq(memory_alloc_pages(&m, 100 + i, "buffer") % page, 0);

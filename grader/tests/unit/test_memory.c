@@ -53,7 +53,7 @@ END_TEST
 START_TEST(host_buffers_are_hidden_while_kernels_run) {
     char description[256];
     uint64_t a = memory_alloc_pages(&m, 100, "in"), b = memory_alloc(&m, 100, "b");
-    memory_find_allocation(&m, a)->is_host = true;
+    memory_find_allocation(&m, a)->is_pinned_host = true;
     memory_set_host_hidden(&m, true);
     ck_assert(memory_find_range(&m, a, 4) < 0 && !memory_find_allocation(&m, a) &&
               memory_find_range(&m, b, 4) >= 0);
@@ -78,7 +78,7 @@ START_TEST(fully_written_allocations_are_marked_initialized) {
     memory_update_initialized(&m);
     ck_assert(memory_find_allocation(&m, a)->is_initialized);
     w[5] = 2; /* the mark of an undefined value */
-    memory_invalidate_initialized(memory_find_allocation(&m, a));
+    memory_forget_initialized(memory_find_allocation(&m, a));
     memory_update_initialized(&m);
     ck_assert(!memory_find_allocation(&m, a)->is_initialized);
     memory_set_initialized(&m, a + 5, 1, true);
@@ -183,7 +183,7 @@ START_TEST(a_fully_written_shadow_is_cheap_and_exact) {
     struct memory large;
     struct err e = {0};
     const uint64_t bytes = (96 << 20) + 123;
-    memory_init_before_sandbox();
+    memory_create_shadow_file();
     ck_assert(memory_open(&large, 1ull << 30, &e));
     uint64_t before = memory_alloc(&large, 100, "before"), a = memory_alloc(&large, bytes, "a"),
              b = memory_alloc(&large, 100, "b");
