@@ -1,9 +1,11 @@
 /* options.c — parses the grader's command line; options.h describes the result. */
 #include "grader/cli/options.h"
+#include "grader/class/decision.h"
 #include "grader/grade/gpu_device.h"
 #include "common/text.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,111 +133,6 @@ static const char usage_text[] =
 
 const char *options_usage(void) { return usage_text; }
 
-enum {
-    OPT_FILE = 256,
-    OPT_DEVICE,
-    OPT_SEED,
-    OPT_FORMAT,
-    OPT_OUTPUT,
-    OPT_MODELLED_SPEED,
-    OPT_NO_MODELLED_SPEED,
-    OPT_THREADS,
-    OPT_JOBS,
-    OPT_WORKING_TREE,
-    OPT_QUICK,
-    OPT_NO_JAIL,
-    OPT_MACHINE_CODE,
-    OPT_ALL,
-    OPT_VERBOSE,
-    OPT_CASE,
-    OPT_EXERCISE,
-    OPT_STORE,
-    OPT_ROSTER,
-    OPT_LAYOUT,
-    OPT_DRY_RUN,
-    OPT_ACCEPT_UNCLEAR,
-    OPT_COMPLETE,
-    OPT_WORKSHEET,
-    OPT_SCORE, /* these six in the order of enum decision_kind */
-    OPT_EXCUSED,
-    OPT_DEADLINE,
-    OPT_COMMENT,
-    OPT_REQUEST,
-    OPT_ANSWER,
-    OPT_REASON,
-    OPT_AUTHOR,
-    OPT_LINE,
-    OPT_COLUMN,
-    OPT_SHARD,
-    OPT_DIFF,
-    OPT_ANSWERS,
-    OPT_PATH,
-    OPT_EXPORT,
-    OPT_ASSIGNMENT,
-    OPT_NO_CACHE,
-    OPT_LISTEN,
-    OPT_ORIGIN,
-    OPT_OPEN,
-    OPT_CLASS,
-    OPT_TOKENS,
-    OPT_ANONYMOUS,
-    OPT_VERSION
-};
-
-static const struct option long_options[] = {
-    {"file", required_argument, NULL, OPT_FILE},
-    {"device", required_argument, NULL, OPT_DEVICE},
-    {"seed", required_argument, NULL, OPT_SEED},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {"output", required_argument, NULL, OPT_OUTPUT},
-    {"no-modelled-speed", no_argument, NULL, OPT_NO_MODELLED_SPEED},
-    /* The default today; old scripts still pass it. */
-    {"count-modelled-speed", no_argument, NULL, OPT_MODELLED_SPEED},
-    {"threads", required_argument, NULL, OPT_THREADS},
-    {"jobs", required_argument, NULL, OPT_JOBS},
-    {"working-tree", no_argument, NULL, OPT_WORKING_TREE},
-    {"quick", no_argument, NULL, OPT_QUICK},
-    {"no-jail", no_argument, NULL, OPT_NO_JAIL},
-    {"machine-code", no_argument, NULL, OPT_MACHINE_CODE},
-    {"all", no_argument, NULL, OPT_ALL},
-    {"verbose", no_argument, NULL, OPT_VERBOSE},
-    {"exercise", required_argument, NULL, OPT_EXERCISE},
-    {"case", required_argument, NULL, OPT_CASE},
-    {"store", required_argument, NULL, OPT_STORE},
-    {"roster", required_argument, NULL, OPT_ROSTER},
-    {"layout", required_argument, NULL, OPT_LAYOUT},
-    {"dry-run", no_argument, NULL, OPT_DRY_RUN},
-    {"score", required_argument, NULL, OPT_SCORE},
-    {"excused", required_argument, NULL, OPT_EXCUSED},
-    {"deadline", required_argument, NULL, OPT_DEADLINE},
-    {"comment", required_argument, NULL, OPT_COMMENT},
-    {"request", required_argument, NULL, OPT_REQUEST},
-    {"answer", required_argument, NULL, OPT_ANSWER},
-    {"reason", required_argument, NULL, OPT_REASON},
-    {"author", required_argument, NULL, OPT_AUTHOR},
-    {"line", required_argument, NULL, OPT_LINE},
-    {"worksheet", required_argument, NULL, OPT_WORKSHEET},
-    {"column", required_argument, NULL, OPT_COLUMN},
-    {"accept-unclear", no_argument, NULL, OPT_ACCEPT_UNCLEAR},
-    {"complete", no_argument, NULL, OPT_COMPLETE},
-    {"shard", required_argument, NULL, OPT_SHARD},
-    {"assignment", required_argument, NULL, OPT_ASSIGNMENT},
-    {"diff", no_argument, NULL, OPT_DIFF},
-    {"answers", required_argument, NULL, OPT_ANSWERS},
-    {"path", required_argument, NULL, OPT_PATH},
-    {"export", required_argument, NULL, OPT_EXPORT},
-    {"no-cache", no_argument, NULL, OPT_NO_CACHE},
-    {"listen", required_argument, NULL, OPT_LISTEN},
-    {"origin", required_argument, NULL, OPT_ORIGIN},
-    {"open", no_argument, NULL, OPT_OPEN},
-    {"class", required_argument, NULL, OPT_CLASS},
-    {"tokens", required_argument, NULL, OPT_TOKENS},
-    {"anonymous", no_argument, NULL, OPT_ANONYMOUS},
-    {"version", no_argument, NULL, OPT_VERSION},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
 bool options_add_device(struct options *o, const char *s, struct err *e) {
     if (o->ndevices == MAX_DEVICES)
         return err_set(e, ERR_INPUT, "--device: more than %d devices", MAX_DEVICES);
@@ -262,9 +159,9 @@ static bool parse_number(const char *option, const char *s, unsigned *out, struc
     return true;
 }
 
-static bool parse_line(const char *s, unsigned *out, struct err *e) {
+static bool parse_line(struct options *o, const char *s, struct err *e) {
     char rest;
-    return (sscanf(s, "%u%c", out, &rest) == 1 && *out) ||
+    return (sscanf(s, "%u%c", &o->line, &rest) == 1 && o->line) ||
            err_set(e, ERR_INPUT, "--line takes the number of a line, not '%.40s'", s);
 }
 
@@ -315,58 +212,44 @@ static bool parse_shard(struct options *o, const char *s, struct err *e) {
            err_set(e, ERR_INPUT, "--shard takes K/N with K from 1 to N, not '%.40s'", s);
 }
 
-static bool apply_option(struct options *o, int option, struct err *e) {
-    switch (option) {
-    case OPT_FILE: o->file = optarg; return true;
-    case OPT_EXERCISE: o->exercise = optarg; return true;
-    case OPT_OUTPUT: o->output = optarg; return true;
-    case OPT_MODELLED_SPEED: return o->ignore_modelled_speed = false, true;
-    case OPT_NO_MODELLED_SPEED: return o->ignore_modelled_speed = true;
-    case OPT_CASE: return parse_number("case", optarg, &o->only_case, e);
-    case OPT_WORKING_TREE: return o->working_tree = true;
-    case OPT_QUICK: return o->quick = true;
-    case OPT_NO_JAIL: return o->no_jail = true;
-    case OPT_MACHINE_CODE: return o->machine_code = true;
-    case OPT_ALL: return o->all = true;
-    case OPT_VERBOSE: return o->verbose = true;
-    case OPT_DEVICE: return options_add_device(o, optarg, e);
-    case OPT_SEED: return parse_seed(o, optarg, e);
-    case OPT_FORMAT: return parse_format(o, optarg, e);
-    case OPT_THREADS: return parse_number("threads", optarg, &o->workers, e);
-    case OPT_JOBS: return parse_number("jobs", optarg, &o->jobs, e);
-    case OPT_STORE: o->store = optarg; return true;
-    case OPT_ROSTER: o->roster = optarg; return true;
-    case OPT_ANSWERS: o->answers = optarg; return true;
-    case OPT_PATH: o->path = optarg; return true;
-    case OPT_EXPORT: o->export_format = optarg; return true;
-    case OPT_LAYOUT: return parse_layout(o, optarg, e);
-    case OPT_SHARD: return parse_shard(o, optarg, e);
-    case OPT_ASSIGNMENT: o->assignment_path = optarg; return true;
-    case OPT_DRY_RUN: return o->dry_run = true;
-    case OPT_SCORE:
-    case OPT_EXCUSED:
-    case OPT_DEADLINE:
-    case OPT_COMMENT:
-    case OPT_REQUEST:
-    case OPT_ANSWER: o->decisions[option - OPT_SCORE] = optarg; return true;
-    case OPT_REASON: o->reason = optarg; return true;
-    case OPT_AUTHOR: o->author = optarg; return true;
-    case OPT_LINE: return parse_line(optarg, &o->line, e);
-    case OPT_WORKSHEET: o->worksheet = optarg; return true;
-    case OPT_COLUMN: o->column = optarg; return true;
-    case OPT_ACCEPT_UNCLEAR: return o->accept_unclear = true;
-    case OPT_COMPLETE: return o->complete = true;
-    case OPT_DIFF: return o->diff = true;
-    case OPT_NO_CACHE: return o->no_cache = true;
-    case OPT_LISTEN: o->listen = optarg; return true;
-    case OPT_ORIGIN: o->origin = optarg; return true;
-    case OPT_OPEN: return o->open = true;
-    case OPT_CLASS: o->class_store = optarg; return true;
-    case OPT_TOKENS: o->tokens = optarg; return true;
-    case OPT_ANONYMOUS: return o->anonymous = true;
-    case OPT_VERSION: return o->version = true;
-    case 'h': return o->help = true;
-    default: return err_set(e, ERR_INTERNAL, "option %d", option);
+/* ---- the table ---- */
+
+enum option_kind { OPTION_FLAG, OPTION_FLAG_OFF, OPTION_TEXT, OPTION_NUMBER, OPTION_PARSED };
+static const struct option_row {
+    const char *name;
+    enum option_kind kind;
+    size_t offset; /* of the field in struct options */
+    bool (*parse)(struct options *o, const char *value, struct err *e);
+} option_rows[] = {
+#define FLAG(name, field)      {name, OPTION_FLAG, offsetof(struct options, field), NULL},
+#define FLAG_OFF(name, field)  {name, OPTION_FLAG_OFF, offsetof(struct options, field), NULL},
+#define TEXT(name, field)      {name, OPTION_TEXT, offsetof(struct options, field), NULL},
+#define NUMBER(name, field)    {name, OPTION_NUMBER, offsetof(struct options, field), NULL},
+#define PARSED(name, function) {name, OPTION_PARSED, 0, function},
+#include "grader/cli/options.def"
+};
+enum { OPTION_COUNT = sizeof option_rows / sizeof *option_rows };
+enum { FIRST_VALUE = 256 /* of getopt_long: above all characters */ };
+
+static void list_options(struct option out[OPTION_COUNT + 1]) {
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        bool is_flag = option_rows[i].kind == OPTION_FLAG || option_rows[i].kind == OPTION_FLAG_OFF;
+        out[i] = (struct option){.name = option_rows[i].name,
+                                 .has_arg = is_flag ? no_argument : required_argument,
+                                 .val = FIRST_VALUE + i};
+    }
+    out[OPTION_COUNT] = (struct option){0};
+}
+
+static bool apply_option(struct options *o, const struct option_row *row, const char *value,
+                         struct err *e) {
+    void *field = (char *)o + row->offset;
+    switch (row->kind) {
+    case OPTION_FLAG: *(bool *)field = true; return true;
+    case OPTION_FLAG_OFF: *(bool *)field = false; return true;
+    case OPTION_TEXT: *(const char **)field = value; return true;
+    case OPTION_NUMBER: return parse_number(row->name, value, field, e);
+    default: return row->parse(o, value, e);
     }
 }
 
@@ -379,9 +262,9 @@ static void generate_seed(struct options *o) {
 }
 
 void options_append_names(struct buf *out) {
-    for (const struct option *p = long_options; p->name; p++)
-        if (p->val != OPT_MODELLED_SPEED)
-            buf_printf(out, "%s--%s", p == long_options ? "" : " ", p->name);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (option_rows[i].kind != OPTION_FLAG_OFF)
+            buf_printf(out, "%s--%s", i ? " " : "", option_rows[i].name);
 }
 
 static bool refuse_option(const char *option, bool lacks_value, struct err *e) {
@@ -397,12 +280,15 @@ static bool refuse_option(const char *option, bool lacks_value, struct err *e) {
 }
 
 bool options_parse(struct options *o, int argc, char **argv, struct err *e) {
+    struct option long_options[OPTION_COUNT + 1];
     *o = (struct options){0};
+    list_options(long_options);
     opterr = 0;
     for (int option; (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1;) {
         if (option == '?' || option == ':')
             return refuse_option(argv[optind - 1], option == ':', e);
-        if (!apply_option(o, option, e)) return false;
+        if (option == 'h') o->help = true;
+        else if (!apply_option(o, &option_rows[option - FIRST_VALUE], optarg, e)) return false;
     }
     if (!o->ndevices) o->devices[o->ndevices++] = device_find("h200");
     if (!o->devices[0]) die("the default device h200 is missing");

@@ -33,50 +33,64 @@ static int memory_clock_khz(void) {
     return (int)(info.dram_rate / (2 * (uint64_t)memory_bus_bits() / 8) / 1000);
 }
 
-static void fill_properties(struct cudaDeviceProp *p) {
-    memset(p, 0, sizeof *p);
-    snprintf(p->name, sizeof p->name, "%s (simulated)", info.name);
-    memcpy(p->uuid.bytes, "warpbook-device", 16);
-    p->totalGlobalMem = info.memory_bytes;
-    p->sharedMemPerBlock = 48 << 10;
-    p->regsPerBlock = p->regsPerMultiprocessor = (int)info.registers_per_sm;
+static void fill_compute_properties(struct cudaDeviceProp *p) {
+    p->major = (int)info.cc_major;
+    p->minor = (int)info.cc_minor;
+    p->multiProcessorCount = (int)info.sms;
     p->warpSize = 32;
-    p->memPitch = 2147483647;
+    p->regsPerBlock = p->regsPerMultiprocessor = (int)info.registers_per_sm;
     p->maxThreadsPerBlock = p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024;
     p->maxThreadsDim[2] = 64;
     p->maxGridSize[0] = 2147483647;
     p->maxGridSize[1] = p->maxGridSize[2] = 65535;
-    p->totalConstMem = 64 << 10;
-    p->major = (int)info.cc_major;
-    p->minor = (int)info.cc_minor;
-    p->textureAlignment = p->surfaceAlignment = 512;
-    p->texturePitchAlignment = 32;
-    p->multiProcessorCount = (int)info.sms;
-    p->canMapHostMemory = 1;
-    p->concurrentKernels = 1;
-    p->pciBusID = 1;
-    p->asyncEngineCount = 1;
-    p->unifiedAddressing = 1;
-    p->memoryBusWidth = memory_bus_bits();
-    p->l2CacheSize = (int)info.l2_bytes;
     p->maxThreadsPerMultiProcessor = (int)info.warps_per_sm * 32;
-    p->streamPrioritiesSupported = 1;
-    p->globalL1CacheSupported = p->localL1CacheSupported = 1;
-    p->sharedMemPerMultiprocessor = info.shared_per_sm;
-    p->managedMemory = 1;
-    p->concurrentManagedAccess = 1;
-    p->cooperativeLaunch = 1;
-    p->sharedMemPerBlockOptin = info.shared_per_block;
     p->maxBlocksPerMultiProcessor = (int)info.blocks_per_sm;
-    p->reservedSharedMemPerBlock = info.shared_reserved;
-    p->hostRegisterSupported = 1;
-    p->memoryPoolsSupported = 1;
     p->clusterLaunch = info.cc_major >= 9;
 #if CUDART_VERSION < 13000
     p->clockRate = (int)info.clock_khz;
-    p->memoryClockRate = memory_clock_khz();
     p->singleToDoublePrecisionPerfRatio = (int)info.fp32_per_fp64;
 #endif
+}
+
+static void fill_memory_properties(struct cudaDeviceProp *p) {
+    p->totalGlobalMem = info.memory_bytes;
+    p->totalConstMem = 64 << 10;
+    p->memPitch = 2147483647;
+    p->textureAlignment = p->surfaceAlignment = 512;
+    p->texturePitchAlignment = 32;
+    p->memoryBusWidth = memory_bus_bits();
+    p->l2CacheSize = (int)info.l2_bytes;
+    p->sharedMemPerBlock = 48 << 10;
+    p->sharedMemPerBlockOptin = info.shared_per_block;
+    p->sharedMemPerMultiprocessor = info.shared_per_sm;
+    p->reservedSharedMemPerBlock = info.shared_reserved;
+#if CUDART_VERSION < 13000
+    p->memoryClockRate = memory_clock_khz();
+#endif
+}
+
+static void fill_features(struct cudaDeviceProp *p) {
+    p->canMapHostMemory = 1;
+    p->concurrentKernels = 1;
+    p->asyncEngineCount = 1;
+    p->unifiedAddressing = 1;
+    p->streamPrioritiesSupported = 1;
+    p->globalL1CacheSupported = p->localL1CacheSupported = 1;
+    p->managedMemory = 1;
+    p->concurrentManagedAccess = 1;
+    p->cooperativeLaunch = 1;
+    p->hostRegisterSupported = 1;
+    p->memoryPoolsSupported = 1;
+}
+
+static void fill_properties(struct cudaDeviceProp *p) {
+    memset(p, 0, sizeof *p);
+    snprintf(p->name, sizeof p->name, "%s (simulated)", info.name);
+    memcpy(p->uuid.bytes, "warpbook-device", 16);
+    p->pciBusID = 1;
+    fill_compute_properties(p);
+    fill_memory_properties(p);
+    fill_features(p);
 }
 
 static int check_device(int device) {

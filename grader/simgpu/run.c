@@ -102,47 +102,75 @@ static bool refuse_option(const char *name, struct err *e) {
                    is_near ? "; did you mean " : "", is_near ? nearest : "", is_near ? "?" : "");
 }
 
+/* Options that take a word: `word` sets the bool at `offset`, `usual` clears it. */
+static const struct {
+    const char *name, *word, *usual;
+    size_t offset;
+} choice_options[] = {
+    {"--schedule", "hostile", "usual", offsetof(struct run_options, adversarial_schedule)},
+    {"--memory-model", "hardware", "ptx", offsetof(struct run_options, hardware_order)}};
+
+static const struct {
+    const char *name;
+    size_t offset; /* of a const char * */
+} text_options[] = {{"--counters-file", offsetof(struct run_options, counters_file)},
+                    {"--machine-code", offsetof(struct run_options, listing)},
+                    {"--report", offsetof(struct run_options, report)},
+                    {"--pictures", offsetof(struct run_options, pictures)},
+                    {"--device", offsetof(struct run_options, device)}};
+
+enum number_option { WORKERS, MEMORY, BUDGET, TIMEOUT };
+static const struct {
+    const char *name;
+    double low, high;
+    const char *expected;
+} number_options[] = {
+    [WORKERS] = {"--workers", 1, 256, "a number from 1 to 256"},
+    [MEMORY] = {"--memory", 1, 1 << 24, "MiB, from 1 to 16777216"},
+    [BUDGET] = {"--budget", 1, 1e18, "a number, at least 1"},
+    [TIMEOUT] = {"--timeout", 0.001, 1e6, "seconds, more than 0"},
+};
+
+static void set_number(struct run_options *o, enum number_option option, double number) {
+    switch (option) {
+    case WORKERS: o->workers = (unsigned)number; break;
+    case MEMORY: o->memory = (uint64_t)number << 20; break;
+    case BUDGET: o->budget = (uint64_t)number; break;
+    case TIMEOUT: o->timeout = number; break;
+    }
+}
+
+static bool set_counters(struct run_options *o, const char *value, struct err *e) {
+    if (!strcmp(value, "text")) o->counters = COUNTERS_TEXT;
+    else if (!strcmp(value, "json")) o->counters = COUNTERS_JSON;
+    else return err_set(e, ERR_INPUT, "--counters %s: expected text or json", value);
+    return true;
+}
+
+#define COUNT_OF(rows) (sizeof(rows) / sizeof *(rows))
+
 static bool set_option(struct run_options *o, const char *name, const char *value, struct err *e) {
-    double number;
-    if (!strcmp(name, "--counters-file")) return o->counters_file = value, true;
-    if (!strcmp(name, "--machine-code")) return o->listing = value, true;
-    if (!strcmp(name, "--report")) return o->report = value, true;
-    if (!strcmp(name, "--pictures")) return o->pictures = value, true;
-    if (!strcmp(name, "--device")) return o->device = value, true;
-    if (!strcmp(name, "--counters")) {
-        o->counters = !strcmp(value, "text")   ? COUNTERS_TEXT
-                      : !strcmp(value, "json") ? COUNTERS_JSON
-                                               : COUNTERS_NONE;
-        return o->counters || err_set(e, ERR_INPUT, "--counters %s: expected text or json", value);
+    if (!strcmp(name, "--counters")) return set_counters(o, value, e);
+    for (size_t i = 0; i < COUNT_OF(text_options); i++)
+        if (!strcmp(name, text_options[i].name)) {
+            *(const char **)((char *)o + text_options[i].offset) = value;
+            return true;
+        }
+    for (size_t i = 0; i < COUNT_OF(choice_options); i++) {
+        if (strcmp(name, choice_options[i].name)) continue;
+        bool is_word = !strcmp(value, choice_options[i].word);
+        *(bool *)((char *)o + choice_options[i].offset) = is_word;
+        return is_word || !strcmp(value, choice_options[i].usual) ||
+               err_set(e, ERR_INPUT, "%s %s: expected %s or %s", name, value,
+                       choice_options[i].usual, choice_options[i].word);
     }
-    if (!strcmp(name, "--schedule")) {
-        o->adversarial_schedule = !strcmp(value, "hostile");
-        return o->adversarial_schedule || !strcmp(value, "usual") ||
-               err_set(e, ERR_INPUT, "--schedule %s: expected usual or hostile", value);
-    }
-    if (!strcmp(name, "--memory-model")) {
-        o->hardware_order = !strcmp(value, "hardware");
-        return o->hardware_order || !strcmp(value, "ptx") ||
-               err_set(e, ERR_INPUT, "--memory-model %s: expected ptx or hardware", value);
-    }
-    if (!strcmp(name, "--workers")) {
-        if (!parse_number(value, 1, 256, &number))
-            return err_set(e, ERR_INPUT, "--workers %s: expected a number from 1 to 256", value);
-        return o->workers = (unsigned)number, true;
-    }
-    if (!strcmp(name, "--memory")) {
-        if (!parse_number(value, 1, 1 << 24, &number))
-            return err_set(e, ERR_INPUT, "--memory %s: expected MiB, from 1 to %d", value, 1 << 24);
-        return o->memory = (uint64_t)number << 20, true;
-    }
-    if (!strcmp(name, "--budget")) {
-        if (!parse_number(value, 1, 1e18, &number))
-            return err_set(e, ERR_INPUT, "--budget %s: expected a number, at least 1", value);
-        return o->budget = (uint64_t)number, true;
-    }
-    if (!strcmp(name, "--timeout")) {
-        if (!parse_number(value, 0.001, 1e6, &o->timeout))
-            return err_set(e, ERR_INPUT, "--timeout %s: expected seconds, more than 0", value);
+    for (size_t i = 0; i < COUNT_OF(number_options); i++) {
+        double number;
+        if (strcmp(name, number_options[i].name)) continue;
+        if (!parse_number(value, number_options[i].low, number_options[i].high, &number))
+            return err_set(e, ERR_INPUT, "%s %s: expected %s", name, value,
+                           number_options[i].expected);
+        set_number(o, (enum number_option)i, number);
         return true;
     }
     return refuse_option(name, e);

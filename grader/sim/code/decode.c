@@ -252,16 +252,10 @@ static bool add_param_area(struct decoder *d, const struct ptx_var *v) {
     return true;
 }
 
-/* Lays out a function's variables: parameters and return values first, so that a call finds them in
- * order. */
-static bool layout_vars(struct decoder *d, u32 shared_offset) {
+/* Lays out parameters and return values, so that a call finds them in order. A kernel's lie in
+ * constant memory. */
+static bool layout_formals(struct decoder *d) {
     const struct ptx_func *f = d->f;
-    struct arena *a = &d->m->arena;
-    d->param_areas = arena_array(a, struct param_area, f->nparams + f->nrets + f->nvars);
-    d->local_vars = arena_array(a, struct var_offset, f->nvars);
-    struct var_offset *shareds = arena_array(a, struct var_offset, d->nshared_vars + f->nvars);
-    if (d->nshared_vars) memcpy(shareds, d->shared_vars, d->nshared_vars * sizeof *shareds);
-    d->shared_vars = shareds;
     for (unsigned i = 0; !f->is_entry && i < f->nparams + f->nrets; i++) {
         const struct ptx_var *v = i < f->nparams ? &f->params[i] : &f->rets[i - f->nparams];
         if (v->space != PTX_PARAM)
@@ -272,23 +266,39 @@ static bool layout_vars(struct decoder *d, u32 shared_offset) {
     d->c->formals = d->param_areas;
     d->c->nformals = d->nparam_areas;
     d->c->nrets = f->nrets;
-    for (unsigned i = 0; i < f->nvars; i++) {
-        const struct ptx_var *v = f->vars[i];
-        u32 start = 0;
-        if (v->space == PTX_PARAM && !add_param_area(d, v)) return false;
-        if (v->space == PTX_LOCAL) {
-            if (!reserve_bytes(d, &d->c->local_bytes, v->bytes, v->align, MAX_LOCAL_BYTES,
-                               "local memory a thread", &start))
-                return false;
-            d->local_vars[d->nlocal_vars++] = (struct var_offset){v, start};
-        }
-        if (v->space == PTX_SHARED && v->bytes) {
-            if (!reserve_bytes(d, &shared_offset, v->bytes, v->align, MAX_SHARED_BYTES,
-                               "shared memory", &start))
-                return false;
-            d->shared_vars[d->nshared_vars++] = (struct var_offset){v, start};
-        }
+    return true;
+}
+
+static bool layout_var(struct decoder *d, const struct ptx_var *v, u32 *shared_offset) {
+    u32 start = 0;
+    if (v->space == PTX_PARAM) return add_param_area(d, v);
+    if (v->space == PTX_LOCAL) {
+        if (!reserve_bytes(d, &d->c->local_bytes, v->bytes, v->align, MAX_LOCAL_BYTES,
+                           "local memory a thread", &start))
+            return false;
+        d->local_vars[d->nlocal_vars++] = (struct var_offset){v, start};
     }
+    if (v->space == PTX_SHARED && v->bytes) {
+        if (!reserve_bytes(d, shared_offset, v->bytes, v->align, MAX_SHARED_BYTES, "shared memory",
+                           &start))
+            return false;
+        d->shared_vars[d->nshared_vars++] = (struct var_offset){v, start};
+    }
+    return true;
+}
+
+/* Lays out a function's variables. `shared_offset`: where its own shared memory begins. */
+static bool layout_vars(struct decoder *d, u32 shared_offset) {
+    const struct ptx_func *f = d->f;
+    struct arena *a = &d->m->arena;
+    d->param_areas = arena_array(a, struct param_area, f->nparams + f->nrets + f->nvars);
+    d->local_vars = arena_array(a, struct var_offset, f->nvars);
+    struct var_offset *shareds = arena_array(a, struct var_offset, d->nshared_vars + f->nvars);
+    if (d->nshared_vars) memcpy(shareds, d->shared_vars, d->nshared_vars * sizeof *shareds);
+    d->shared_vars = shareds;
+    if (!layout_formals(d)) return false;
+    for (unsigned i = 0; i < f->nvars; i++)
+        if (!layout_var(d, f->vars[i], &shared_offset)) return false;
     d->c->local_bytes = align_to(d->c->local_bytes, 16);
     d->c->static_shared = shared_offset;
     d->c->shared_vars = d->shared_vars;
@@ -434,47 +444,64 @@ static bool decode_func(struct decoder *d, struct sim_func *c, u32 shared_offset
 
 enum { RECURSION_FRAME_BYTES = 1 << 20, RECURSION_LOCAL_BYTES = 64 << 10 };
 
-static void compute_call_closure(struct sim_module *m, struct sim_func *c, unsigned char *state) {
-    u32 i = (u32)(c - m->funcs), frame = 0, local = 0;
-    state[i] = 1;
-    for (u32 k = 0; k < c->ncallees + (c->has_indirect_calls ? m->nfuncs : 0); k++) {
-        u32 j = k < c->ncallees ? c->callees[k] : k - c->ncallees;
-        struct sim_func *q = &m->funcs[j];
-        if (q->func->is_entry) continue;
-        if (state[j] == 1) {
-            c->recursive = q->recursive = true;
-            continue;
-        }
-        if (state[j] == 0) compute_call_closure(m, q, state);
-        c->interblock_dependent |= q->interblock_dependent;
-        c->may_spin |= q->may_spin, c->polls_global |= q->polls_global;
-        if (q->dynamic_align > c->dynamic_align) c->dynamic_align = q->dynamic_align;
-        c->cooperative |= q->cooperative;
-        c->reads_textures |= q->reads_textures;
-        c->writes_surfaces |= q->writes_surfaces;
-        c->uses_clusters |= q->uses_clusters;
-        c->has_async_proxy_reads |= q->has_async_proxy_reads;
-        c->uses_cluster_barrier |= q->uses_cluster_barrier;
-        c->uses_alloca |= q->uses_alloca;
-        c->updates_global |= q->updates_global;
-        c->has_subword_global |= q->has_subword_global;
-        c->has_subword_shared |= q->has_subword_shared;
-        c->recursive |= q->recursive;
-        if (q->max_frame > frame) frame = q->max_frame;
-        if (q->max_local > local) local = q->max_local;
+/* Gives a function the properties of one that it calls. */
+static void merge_callee(struct sim_func *c, const struct sim_func *callee) {
+    c->interblock_dependent |= callee->interblock_dependent;
+    c->may_spin |= callee->may_spin;
+    c->polls_global |= callee->polls_global;
+    if (callee->dynamic_align > c->dynamic_align) c->dynamic_align = callee->dynamic_align;
+    c->cooperative |= callee->cooperative;
+    c->reads_textures |= callee->reads_textures;
+    c->writes_surfaces |= callee->writes_surfaces;
+    c->uses_clusters |= callee->uses_clusters;
+    c->has_async_proxy_reads |= callee->has_async_proxy_reads;
+    c->uses_cluster_barrier |= callee->uses_cluster_barrier;
+    c->uses_alloca |= callee->uses_alloca;
+    c->updates_global |= callee->updates_global;
+    c->has_subword_global |= callee->has_subword_global;
+    c->has_subword_shared |= callee->has_subword_shared;
+    c->recursive |= callee->recursive;
+}
+
+/* Sets the memory of the deepest chain of calls from here: the function's own, and that of its
+ * deepest callee. No chain is longer than the number of functions. The sums saturate; then the
+ * launch reports that memory is exhausted. */
+static void set_max_memory(struct sim_func *c, u32 callee_frame, u32 callee_local) {
+    u32 max = UINT32_MAX / 2;
+    c->max_frame = c->frame_bytes > max - callee_frame ? max : c->frame_bytes + callee_frame;
+    c->max_local = c->local_bytes > max - callee_local ? max : c->local_bytes + callee_local;
+    if (c->recursive) {
+        c->max_frame += RECURSION_FRAME_BYTES;
+        c->max_local += RECURSION_LOCAL_BYTES;
     }
-    /* No chain of calls is longer than the number of functions. The sums saturate; then the launch
-     * reports that memory is exhausted. */
-    c->max_frame =
-        c->frame_bytes > UINT32_MAX / 2 - frame ? UINT32_MAX / 2 : c->frame_bytes + frame;
-    c->max_local =
-        c->local_bytes > UINT32_MAX / 2 - local ? UINT32_MAX / 2 : c->local_bytes + local;
-    if (c->recursive) c->max_frame += RECURSION_FRAME_BYTES, c->max_local += RECURSION_LOCAL_BYTES;
     if (c->func->is_entry && c->uses_alloca)
         c->max_local = align_to(c->max_local, 16) + ALLOCA_BYTES;
+}
+
+enum closure_state { CLOSURE_UNKNOWN, CLOSURE_OPEN, CLOSURE_DONE };
+
+/* Computes what a function does together with all that it may call. Indirect calls may reach every
+ * function. `state` has an enum closure_state for each. */
+static void compute_call_closure(struct sim_module *m, struct sim_func *c, unsigned char *state) {
+    u32 i = (u32)(c - m->funcs), frame = 0, local = 0;
+    state[i] = CLOSURE_OPEN;
+    for (u32 k = 0; k < c->ncallees + (c->has_indirect_calls ? m->nfuncs : 0); k++) {
+        u32 j = k < c->ncallees ? c->callees[k] : k - c->ncallees;
+        struct sim_func *callee = &m->funcs[j];
+        if (callee->func->is_entry) continue;
+        if (state[j] == CLOSURE_OPEN) {
+            c->recursive = callee->recursive = true;
+            continue;
+        }
+        if (state[j] == CLOSURE_UNKNOWN) compute_call_closure(m, callee, state);
+        merge_callee(c, callee);
+        if (callee->max_frame > frame) frame = callee->max_frame;
+        if (callee->max_local > local) local = callee->max_local;
+    }
+    set_max_memory(c, frame, local);
     if (c->reads_textures && c->writes_surfaces)
         c->interblock_dependent = true; /* blocks may see each other's writes */
-    state[i] = 2;
+    state[i] = CLOSURE_DONE;
 }
 
 /* ---- the module ---- */

@@ -131,46 +131,76 @@ static u64 next_argument(struct vararg_reader *a, u32 bytes) {
  * second. */
 static int clamp_field_width(u64 v) { return (s32)v > 511 ? 511 : (s32)v < -511 ? -511 : (s32)v; }
 
+/* A conversion specification such as "%-8.3lld", without its length modifiers and its letter. */
+struct conversion {
+    char spec[64];
+    u32 spec_bytes;
+    bool is_wide; /* the argument has 8 bytes */
+};
+enum { MAX_SPEC_BYTES = 40, MAX_FIELD_DIGITS = 3 };
+
+/* Reads flags, width and precision from behind the '%'; returns where the letter is. */
+static const char *read_conversion(struct vararg_reader *a, const char *s, struct conversion *c) {
+    u32 digits = 0, n = 1;
+    *c = (struct conversion){.spec = "%"};
+    for (; *s && strchr("-+ #0123456789.*lhzjtL", *s); s++) {
+        digits = *s >= '0' && *s <= '9' ? digits + 1 : 0;
+        if (digits > MAX_FIELD_DIGITS) continue;
+        if (*s == '*')
+            n += (u32)snprintf(c->spec + n, sizeof c->spec - n, "%d",
+                               clamp_field_width(next_argument(a, 4)));
+        else if (strchr("lzjt", *s)) c->is_wide = true;
+        else if (*s != 'h' && *s != 'L') c->spec[n++] = *s;
+        if (n > MAX_SPEC_BYTES) n = MAX_SPEC_BYTES;
+    }
+    c->spec_bytes = n;
+    return s;
+}
+
+/* Completes the specification by a length modifier and the letter. */
+static void end_spec(struct conversion *c, const char *length, char letter) {
+    snprintf(c->spec + c->spec_bytes, sizeof c->spec - c->spec_bytes, "%s%c", length, letter);
+}
+
+static void format_string(struct vararg_reader *a, struct conversion *c, char *out, size_t size) {
+    char string[1024];
+    u64 p = next_argument(a, 8);
+    if (!p || !read_string(a->x, a->lane, p, string, sizeof string)) strcpy(string, "(null)");
+    else check_string_defined(a, p, (u32)strlen(string));
+    end_spec(c, "", 's');
+    snprintf(out, size, c->spec, string);
+}
+
+static void format_double(struct vararg_reader *a, struct conversion *c, char letter, char *out,
+                          size_t size) {
+    u64 bits = next_argument(a, 8);
+    double v;
+    memcpy(&v, &bits, 8);
+    end_spec(c, "", letter);
+    snprintf(out, size, c->spec, v);
+}
+
+static void format_integer(struct vararg_reader *a, struct conversion *c, char letter, char *out,
+                           size_t size) {
+    u64 v = next_argument(a, c->is_wide ? 8 : 4);
+    if (!c->is_wide && strchr("di", letter)) v = (u64)(s64)(s32)v;
+    end_spec(c, letter == 'c' ? "" : "ll", letter);
+    if (letter == 'c') snprintf(out, size, c->spec, (int)v);
+    else snprintf(out, size, c->spec, (long long)v);
+}
+
 /* Appends one conversion, which begins at its '%'; returns what follows it. */
 static const char *format_conversion(struct vararg_reader *a, const char *s, struct buf *out) {
-    char spec[64] = "%", text[512];
-    u32 n = 1, digits = 0;
-    bool wide = false;
-    for (s++; *s && strchr("-+ #0123456789.*lhzjtL", *s); s++) {
-        digits = *s >= '0' && *s <= '9' ? digits + 1 : 0;
-        if (digits > 3) continue;
-        if (*s == '*')
-            n += (u32)snprintf(spec + n, sizeof spec - n, "%d",
-                               clamp_field_width(next_argument(a, 4)));
-        else if (strchr("lzjt", *s)) wide = true;
-        else if (*s != 'h' && *s != 'L') spec[n++] = *s;
-        if (n > 40) n = 40;
-    }
-    char c = *s ? *s++ : 0;
-    if (c == 's') {
-        char string[1024];
-        u64 p = next_argument(a, 8);
-        if (!p || !read_string(a->x, a->lane, p, string, sizeof string)) strcpy(string, "(null)");
-        else check_string_defined(a, p, (u32)strlen(string));
-        snprintf(spec + n, sizeof spec - n, "s");
-        snprintf(text, sizeof text, spec, string);
-    } else if (c && strchr("aAeEfFgG", c)) {
-        u64 bits = next_argument(a, 8);
-        double v;
-        memcpy(&v, &bits, 8);
-        snprintf(spec + n, sizeof spec - n, "%c", c);
-        snprintf(text, sizeof text, spec, v);
-    } else if (c == 'p') {
+    char text[512];
+    struct conversion c;
+    s = read_conversion(a, s + 1, &c);
+    char letter = *s ? *s++ : 0;
+    if (letter == 's') format_string(a, &c, text, sizeof text);
+    else if (letter && strchr("aAeEfFgG", letter)) format_double(a, &c, letter, text, sizeof text);
+    else if (letter && strchr("diouxXc", letter)) format_integer(a, &c, letter, text, sizeof text);
+    else if (letter == 'p')
         snprintf(text, sizeof text, "0x%llx", (unsigned long long)next_argument(a, 8));
-    } else if (c && strchr("diouxXc", c)) {
-        u64 v = next_argument(a, wide ? 8 : 4);
-        if (!wide && strchr("di", c)) v = (u64)(s64)(s32)v;
-        snprintf(spec + n, sizeof spec - n, c == 'c' ? "c" : "ll%c", c);
-        if (c == 'c') snprintf(text, sizeof text, spec, (int)v);
-        else snprintf(text, sizeof text, spec, (long long)v);
-    } else {
-        snprintf(text, sizeof text, "%%%c", c == '%' ? 0 : c);
-    }
+    else snprintf(text, sizeof text, "%%%c", letter == '%' ? 0 : letter);
     buf_puts(out, text);
     return s;
 }

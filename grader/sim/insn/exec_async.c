@@ -157,37 +157,36 @@ static bool apply_mbarrier_op(struct exec *x, const struct op *o, u32 lane, stru
     }
 }
 
-static void mbarrier_lane(struct exec *x, const struct op *o, u32 lane, bool first) {
+static void init_mbarrier(struct exec *x, const struct op *o, u32 lane, u64 *mbarrier, u32 count) {
+    if (count == 0 || count >> MBAR_PENDING_BITS) {
+        report_misuse(x, o, lane, "initializes an mbarrier with a count outside 1 to 1048575");
+        return;
+    }
+    *mbarrier = pack_mbarrier(
+        (struct mbarrier){.initialized = 1, .expected_count = count, .pending_count = count});
+    if (x->tracks_global_races && mbarrier_is_local(x, mbarrier))
+        race_mbarrier_init(x, o, lane, shared_offset(x->block, mbarrier));
+}
+
+/* Sets the lane's predicate to whether the phase that it waits for has ended. */
+static void test_mbarrier(struct exec *x, const struct op *o, u32 lane, u64 *mbarrier,
+                          struct mbarrier b) {
+    const void *operand = operand_at(x, o->src[2]);
+    u64 phase = o->imm == MBAR_WAIT ? ((const u64 *)operand)[lane] >> MBAR_PHASE_SHIFT
+                                    : ((const u32 *)operand)[lane] & 1;
+    bool has_ended = phase != b.phase;
+    u32 *result = operand_at(x, o->dst);
+    *result = (*result & ~(1u << lane)) | (u32)has_ended << lane;
+    if (x->sanitize && has_ended && mbarrier_is_local(x, mbarrier))
+        race_async_phase_complete(x, o, lane, shared_offset(x->block, mbarrier), (u8)phase);
+    if (x->tracks_global_races && !x->cluster && has_ended)
+        race_mbarrier_acquire(x, shared_offset(x->block, mbarrier));
+}
+
+/* Arrives, changes the count of bytes or invalidates; `first`: for the warp's first lane. */
+static void update_mbarrier(struct exec *x, const struct op *o, u32 lane, u64 *mbarrier,
+                            struct mbarrier b, u32 n, bool first) {
     enum mbarrier_verb verb = (enum mbarrier_verb)o->imm;
-    u64 at = ((const u64 *)operand_at(x, o->src[0]))[lane],
-        *mbarrier = ISAFN(lane_mbarrier_at)(x, o, at, lane, verb == MBAR_INIT);
-    u32 n = o->src[1] == REF_NONE ? 0 : ((const u32 *)operand_at(x, o->src[1]))[lane];
-    if (!mbarrier) return;
-    struct mbarrier b = unpack_mbarrier(*mbarrier);
-    if (verb == MBAR_INIT) {
-        if (n == 0 || n >> MBAR_PENDING_BITS)
-            return report_misuse(x, o, lane,
-                                 "initializes an mbarrier with a count outside 1 to 1048575");
-        *mbarrier = pack_mbarrier(
-            (struct mbarrier){.initialized = 1, .expected_count = n, .pending_count = n});
-        if (x->tracks_global_races && mbarrier_is_local(x, mbarrier))
-            race_mbarrier_init(x, o, lane, shared_offset(x->block, mbarrier));
-        return;
-    }
-    if (!b.initialized)
-        return report_misuse(x, o, lane, "uses an mbarrier that is not initialized");
-    if (verb == MBAR_WAIT || verb == MBAR_WAIT_PARITY) {
-        u64 phase = verb == MBAR_WAIT
-                        ? ((const u64 *)operand_at(x, o->src[2]))[lane] >> MBAR_PHASE_SHIFT
-                        : ((const u32 *)operand_at(x, o->src[2]))[lane] & 1;
-        u32 *D = operand_at(x, o->dst);
-        *D = (*D & ~(1u << lane)) | (u32)(phase != b.phase) << lane;
-        if (x->sanitize && phase != b.phase && mbarrier_is_local(x, mbarrier))
-            race_async_phase_complete(x, o, lane, shared_offset(x->block, mbarrier), (u8)phase);
-        if (x->tracks_global_races && !x->cluster && phase != b.phase)
-            race_mbarrier_acquire(x, shared_offset(x->block, mbarrier));
-        return;
-    }
     u64 old_state = *mbarrier;
     if (x->sanitize && (verb == MBAR_CP_ASYNC_ARRIVE || verb == MBAR_CP_ASYNC_ARRIVE_NOINC) &&
         mbarrier_is_local(x, mbarrier))
@@ -197,6 +196,19 @@ static void mbarrier_lane(struct exec *x, const struct op *o, u32 lane, bool fir
         race_mbarrier_arrive(x, shared_offset(x->block, mbarrier), first);
     *mbarrier = pack_mbarrier(advance_phase(x, b, mbarrier));
     if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = old_state;
+}
+
+static void mbarrier_lane(struct exec *x, const struct op *o, u32 lane, bool first) {
+    enum mbarrier_verb verb = (enum mbarrier_verb)o->imm;
+    u64 at = ((const u64 *)operand_at(x, o->src[0]))[lane],
+        *mbarrier = ISAFN(lane_mbarrier_at)(x, o, at, lane, verb == MBAR_INIT);
+    u32 n = o->src[1] == REF_NONE ? 0 : ((const u32 *)operand_at(x, o->src[1]))[lane];
+    if (!mbarrier) return;
+    struct mbarrier b = unpack_mbarrier(*mbarrier);
+    if (verb == MBAR_INIT) init_mbarrier(x, o, lane, mbarrier, n);
+    else if (!b.initialized) report_misuse(x, o, lane, "uses an mbarrier that is not initialized");
+    else if (verb == MBAR_WAIT || verb == MBAR_WAIT_PARITY) test_mbarrier(x, o, lane, mbarrier, b);
+    else update_mbarrier(x, o, lane, mbarrier, b, n, first);
 }
 
 /* Counts the use of an mbarrier as an access to shared memory (docs/counters.md). Returns the lanes
