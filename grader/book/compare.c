@@ -45,7 +45,7 @@ struct compare_ctx {
     const struct problem *p;
     unsigned arg;
     const struct ex_arg *a;
-    const struct operand *o;
+    const struct argument *o;
     void *host[EX_ARGS];
 };
 
@@ -149,7 +149,7 @@ static bool compare_output(const struct compare_ctx *v, struct buf *message) {
             wrong++;
         }
     if (!wrong) return true;
-    if (v->o->is_fill_deferred) problem_write_random_bits(v->p, v->arg, v->o->initial);
+    if (v->o->are_random_bits_deferred) problem_write_random_bits(v->p, v->arg, v->o->initial);
     if (message->size) buf_puts(message, "\n");
     buf_printf(message, "%zu of %zu elements of `%s` are wrong%s", wrong, v->o->count, v->a->name,
                wrong > MAX_SHOWN ? "; the first ones:" : ":");
@@ -176,8 +176,8 @@ static bool compare_input(const struct compare_ctx *v, struct buf *message) {
 bool problem_compare(const struct problem *p, struct buf *message) {
     bool same = true;
     for (unsigned i = 0; i < p->ex->nargs; i++) {
-        struct compare_ctx v = {.p = p, .arg = i, .a = &p->ex->args[i], .o = &p->op[i]};
-        for (unsigned k = 0; k < p->ex->nargs; k++) v.host[k] = p->op[k].initial;
+        struct compare_ctx v = {.p = p, .arg = i, .a = &p->ex->args[i], .o = &p->arg[i]};
+        for (unsigned k = 0; k < p->ex->nargs; k++) v.host[k] = p->arg[k].initial;
         if (v.a->role == EX_OUT || v.a->role == EX_INOUT)
             same = compare_output(&v, message) && same;
         if (v.a->role == EX_IN && !v.o->is_writable) same = compare_input(&v, message) && same;

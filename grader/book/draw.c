@@ -125,7 +125,7 @@ static bool is_valid_span(const struct ex_span *s) {
     return !s->power_of_two || s->high <= 0 || 1l << log2_above(s->low) <= s->high;
 }
 
-bool problem_is_valid_draw(const struct exercise *ex, struct buf *reason) {
+bool problem_check_drawn_cases(const struct exercise *ex, struct buf *reason) {
     bool has_reason = ex->draw.no_draw_reason && ex->draw.no_draw_reason[0], drawn = false;
     size_t initial_size = reason->size;
     long min_product = 1;

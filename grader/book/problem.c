@@ -14,15 +14,15 @@ size_t ex_type_bytes(enum ex_type t) { return type_bytes[t]; }
 
 /* ---- random numbers ---- */
 
-void problem_rng_init(struct ex_rng *r, const char *seed, const char *purpose, unsigned a,
-                      unsigned b) {
+void problem_rng_init(struct ex_rng *r, const char *seed, const char *purpose, unsigned index,
+                      unsigned part) {
     struct hash h;
     char hex[HASH_HEX_SIZE];
     hash_init(&h);
     hash_update_string(&h, seed);
     hash_update_string(&h, purpose);
-    hash_update(&h, &a, sizeof a);
-    hash_update(&h, &b, sizeof b);
+    hash_update(&h, &index, sizeof index);
+    hash_update(&h, &part, sizeof part);
     hash_final_hex(&h, hex);
     for (int i = 0; i < 4; i++) {
         r->s[i] = 0;
@@ -59,7 +59,7 @@ long ex_uniform_int(struct ex_rng *r, long low, long high) {
 
 static bool resolve_alias(struct problem *p, unsigned i, int owner, struct err *e) {
     const struct ex_arg *a = &p->ex->args[i];
-    struct operand *o = &p->op[i];
+    struct argument *o = &p->arg[i];
     if (owner < 0 || owner >= (int)p->ex->nargs || owner == (int)i ||
         p->ex->args[owner].role == EX_SCALAR ||
         (p->ex->args[owner].alias && p->ex->args[owner].alias(p->c)))
@@ -70,7 +70,7 @@ static bool resolve_alias(struct problem *p, unsigned i, int owner, struct err *
     o->owner = owner;
     o->offset =
         (a->alias_offset ? a->alias_offset(p->c) : 0) * ex_type_bytes(p->ex->args[owner].type);
-    if (o->offset > p->op[owner].bytes || o->bytes > p->op[owner].bytes - o->offset)
+    if (o->offset > p->arg[owner].bytes || o->bytes > p->arg[owner].bytes - o->offset)
         return err_set(e, ERR_INTERNAL, "argument `%s` reaches past the buffer that it aliases",
                        a->name);
     return true;
@@ -78,14 +78,14 @@ static bool resolve_alias(struct problem *p, unsigned i, int owner, struct err *
 
 static void size_operand(struct problem *p, unsigned i) {
     const struct ex_arg *a = &p->ex->args[i];
-    struct operand *o = &p->op[i];
+    struct argument *o = &p->arg[i];
     o->owner = (int)i;
     o->count = a->role == EX_SCALAR ? 1 : a->count(p->c);
     o->bytes = o->count * ex_type_bytes(a->type);
 }
 
 static void alloc_operand(struct problem *p, unsigned i) {
-    struct operand *o = &p->op[i];
+    struct argument *o = &p->arg[i];
     bool output = p->ex->args[i].role == EX_OUT || p->ex->args[i].role == EX_INOUT;
     if (o->owner == (int)i)
         o->initial = arena_alloc(&p->arena, o->bytes + 8),
@@ -109,7 +109,7 @@ static bool open_with_arena(struct arena arena, struct problem *p, const struct 
     for (unsigned i = 0; i < ex->nargs; i++) {
         alloc_operand(p, i);
         if (ex->args[i].role == EX_OUT || ex->args[i].role == EX_INOUT)
-            p->op[p->op[i].owner].is_writable = true;
+            p->arg[p->arg[i].owner].is_writable = true;
     }
     problem_resolve_aliases(p);
     return true;
@@ -127,7 +127,7 @@ bool problem_open_shared(struct problem *p, const struct exercise *ex, const str
 
 void problem_resolve_aliases(struct problem *p) {
     for (unsigned i = 0; i < p->ex->nargs; i++) {
-        struct operand *o = &p->op[i], *owner = &p->op[o->owner];
+        struct argument *o = &p->arg[i], *owner = &p->arg[o->owner];
         if (o == owner) continue;
         o->initial = (char *)owner->initial + o->offset,
         o->actual = (char *)owner->actual + o->offset;
@@ -135,8 +135,8 @@ void problem_resolve_aliases(struct problem *p) {
     }
 }
 
-bool problem_has_buffer(const struct problem *p, unsigned arg) {
-    return p->ex->args[arg].role != EX_SCALAR && p->op[arg].owner == (int)arg;
+bool problem_owns_buffer(const struct problem *p, unsigned arg) {
+    return p->ex->args[arg].role != EX_SCALAR && p->arg[arg].owner == (int)arg;
 }
 
 void problem_close(struct problem *p) { arena_free(&p->arena); }
@@ -162,7 +162,7 @@ void problem_draw_scalars(struct problem *p, struct ex_rng *r) {
         const struct ex_arg *a = &p->ex->args[i];
         if (a->role != EX_SCALAR) continue;
         double v = a->value ? a->value(p->c, r) : (double)p->c->dim[a->dim];
-        store_scalar(a->type, p->op[i].initial, v);
+        store_scalar(a->type, p->arg[i].initial, v);
     }
 }
 
@@ -195,27 +195,27 @@ static void fill_random_bits(struct ex_rng *r, void *data, size_t bytes) {
 
 static bool has_no_alias(const struct problem *p, unsigned arg) {
     for (unsigned k = 0; k < p->ex->nargs; k++)
-        if (k != arg && p->op[k].owner == (int)arg) return false;
-    return p->op[arg].owner == (int)arg;
+        if (k != arg && p->arg[k].owner == (int)arg) return false;
+    return p->arg[arg].owner == (int)arg;
 }
 
 /* Draws the same count of numbers whether or not the bits are written now, so that later draws are
  * the same. */
 static void draw_output_bits(struct problem *p, unsigned arg, struct ex_rng *r) {
-    struct operand *o = &p->op[arg];
-    o->output_rng = *r, o->is_fill_deferred = has_no_alias(p, arg);
-    if (!o->is_fill_deferred) fill_random_bits(r, o->initial, o->bytes);
-    for (size_t i = 0; o->is_fill_deferred && i < o->bytes; i += 8) ex_random(r);
+    struct argument *o = &p->arg[arg];
+    o->output_rng = *r, o->are_random_bits_deferred = has_no_alias(p, arg);
+    if (!o->are_random_bits_deferred) fill_random_bits(r, o->initial, o->bytes);
+    for (size_t i = 0; o->are_random_bits_deferred && i < o->bytes; i += 8) ex_random(r);
 }
 
 void problem_write_random_bits(const struct problem *p, unsigned arg, void *to) {
-    struct ex_rng r = p->op[arg].output_rng;
-    fill_random_bits(&r, to, p->op[arg].bytes);
+    struct ex_rng r = p->arg[arg].output_rng;
+    fill_random_bits(&r, to, p->arg[arg].bytes);
 }
 
 static void draw_operand(struct problem *p, unsigned i, struct ex_rng *r, bool outputs) {
     const struct ex_arg *a = &p->ex->args[i];
-    struct operand *o = &p->op[i];
+    struct argument *o = &p->arg[i];
     bool owns_buffer = o->owner == (int)i, input = a->role == EX_IN || a->role == EX_INOUT;
     if (a->role == EX_SCALAR) return;
     /* The owner fills its aliases, unless it is an output, which has no data. */
@@ -230,7 +230,7 @@ void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs) {
     /* Owners first: an alias may overwrite a part of its owner. */
     for (int alias = 0; alias < 2; alias++)
         for (unsigned i = 0; i < p->ex->nargs; i++)
-            if ((p->op[i].owner != (int)i) == alias) draw_operand(p, i, r, outputs);
+            if ((p->arg[i].owner != (int)i) == alias) draw_operand(p, i, r, outputs);
 }
 
 /* ---- expected values ---- */
@@ -258,7 +258,7 @@ static void copy_widened(enum ex_type t, const void *from, void *to, size_t n) {
 void problem_compute_expected(struct problem *p) {
     void *host[EX_ARGS] = {0}, *expected[EX_ARGS] = {0};
     for (unsigned i = 0; i < p->ex->nargs; i++) {
-        struct operand *o = &p->op[i];
+        struct argument *o = &p->arg[i];
         host[i] = o->initial, expected[i] = o->expected;
         if (!o->expected) continue;
         if (p->ex->args[i].role == EX_INOUT)
@@ -286,17 +286,17 @@ static unsigned used_dim_count(const struct exercise *ex) {
     return dims;
 }
 
-void problem_size_text(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
+void problem_append_size(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
     for (unsigned i = 0; i < used_dim_count(ex); i++)
         buf_printf(out, "%s%ld", i ? " x " : "", c->dim[i]);
 }
 
-void problem_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
+void problem_append_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out) {
     unsigned dims = used_dim_count(ex);
     bool all_named = true;
     for (unsigned i = 0; i < dims; i++) all_named = all_named && dim_name(ex, i);
     for (unsigned i = 0; i < dims && all_named; i++)
         buf_printf(out, "%s%s %ld", i ? ", " : "", dim_name(ex, i), c->dim[i]);
-    if (!all_named) problem_size_text(ex, c, out);
+    if (!all_named) problem_append_size(ex, c, out);
     if (c->label) buf_printf(out, "%s%s", dims ? ": " : "", c->label);
 }

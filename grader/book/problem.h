@@ -1,5 +1,5 @@
-/* problem.h — one case of an exercise as data: draws inputs, computes expected outputs, compares
- * outputs. It knows nothing of devices. */
+/* problem.h — the data of one case of an exercise: draws inputs, computes expected outputs,
+ * compares outputs. It knows nothing of devices. */
 #pragma once
 #include "common/arena.h"
 #include "common/buf.h"
@@ -11,54 +11,55 @@
 struct ex_rng {
     uint64_t s[4]; /* xoshiro256** */
 };
-/* Initializes a generator for one purpose. Equal arguments give equal numbers; any difference gives
- * unrelated numbers. */
-void problem_rng_init(struct ex_rng *r, const char *seed, const char *purpose, unsigned a,
-                      unsigned b);
+/* Initializes a generator for one purpose, such as part `part` of case `index`. Equal arguments
+ * give equal numbers; any difference gives unrelated numbers. */
+void problem_rng_init(struct ex_rng *r, const char *seed, const char *purpose, unsigned index,
+                      unsigned part);
 
 size_t ex_type_bytes(enum ex_type t);
 
-/* One argument's data. Its buffer is its own, or it is an alias and points into its owner's. */
-struct operand {
+/* One argument's data. An argument owns its buffer, or is an alias into the buffer of another.
+ * Outputs start as random bits, so that an element which the entry does not write is wrong. */
+struct argument {
     size_t count, bytes;
     int owner;        /* argument that owns the buffer: itself, or the one that it aliases */
     size_t offset;    /* bytes into the owner's buffer */
-    bool is_writable; /* the entry may change part of this buffer: an output is or overlaps it */
+    bool is_writable; /* the argument is an output, or an output shares bytes with it */
     void *initial;    /* content before the call */
     void *expected;   /* outputs: double or int64_t for each element */
     void *actual;     /* content read back: `actual_storage`, or `initial` if unchanged */
     void *actual_storage;
-    struct ex_rng output_rng; /* generator of an output's random bits */
-    /* The random bits are not in `initial`; problem_write_random_bits() writes them. */
-    bool is_fill_deferred;
-    bool has_expected; /* `expected` was written before */
+    struct ex_rng output_rng;      /* generator of an output's random bits */
+    bool are_random_bits_deferred; /* not in `initial`: problem_write_random_bits() writes them */
+    bool has_expected;             /* `expected` holds results, and must be cleared for others */
 };
 
 struct problem {
     const struct exercise *ex;
     const struct ex_case *c;
-    struct operand op[EX_ARGS];
+    struct argument arg[EX_ARGS];
     struct arena arena;
 };
 
-/* Computes sizes, allocates memory. Returns false if the description is invalid, such as an alias
- * outside its buffer. */
+/* Computes sizes, allocates memory. Returns false if the exercise is invalid, such as an alias
+ * outside its buffer. Free with problem_close. */
 bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c,
                   struct err *e);
-/* The same in memory shared with processes forked later. */
+/* The same, but the buffers lie in memory that processes forked later share. */
 bool problem_open_shared(struct problem *p, const struct exercise *ex, const struct ex_case *c,
                          struct err *e);
 /* Makes aliases point into their owners' data. Call it after an owner's `initial` or `actual`
  * moved. */
 void problem_resolve_aliases(struct problem *p);
 /* Returns true if the argument owns a buffer. */
-bool problem_has_buffer(const struct problem *p, unsigned arg);
-/* Draws the scalars. Call it once for a case: the device server's recording contains them. */
+bool problem_owns_buffer(const struct problem *p, unsigned arg);
+/* Draws the scalars. Call it once for a case: replays use the values that were recorded. */
 void problem_draw_scalars(struct problem *p, struct ex_rng *r);
 /* Draws inputs and, with `outputs`, random bits for outputs. For an output without aliases it only
- * saves the generator (`output_rng`), because the bits are written elsewhere. */
+ * saves the generator (`output_rng`): the caller writes the bits, with problem_write_random_bits.
+ */
 void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs);
-/* Writes the random bits of an output with is_fill_deferred. */
+/* Writes the random bits of an output with are_random_bits_deferred. */
 void problem_write_random_bits(const struct problem *p, unsigned arg, void *to);
 /* Computes `expected` with the exercise's reference. */
 void problem_compute_expected(struct problem *p);
@@ -67,11 +68,11 @@ void problem_compute_expected(struct problem *p);
 bool problem_compare(const struct problem *p, struct buf *message);
 void problem_close(struct problem *p);
 
-/* Appends "rows 33, cols 31" ("33 x 31" if a dimension is not an argument), and the label if there
- * is one. */
-void problem_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out);
-/* Appends "33 x 31". */
-void problem_size_text(const struct exercise *ex, const struct ex_case *c, struct buf *out);
+/* Appends the sizes, as "rows 33, cols 31", and the label if there is one. If the entry does not
+ * get every dimension as an argument, they have no names: "33 x 31". */
+void problem_append_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out);
+/* Appends the sizes alone: "33 x 31". */
+void problem_append_size(const struct exercise *ex, const struct ex_case *c, struct buf *out);
 
 /* ---- drawn cases (draw.c) ---- */
 
@@ -85,9 +86,9 @@ unsigned problem_drawn_case_count(const struct exercise *ex);
 /* Draws case `k`, from 0. Equal seeds give equal cases, on every machine. */
 void problem_draw_case(const struct exercise *ex, const char *seed, unsigned k,
                        struct drawn_case *out);
-/* Returns true if the entry gets the same size arguments as in a listed case, the technique case or
- * the timed case. */
+/* Returns true if the entry gets the same size arguments as in a case that students can read: one
+ * of the exercise's list, the technique case or the timed case. */
 bool problem_is_listed(const struct exercise *ex, const struct ex_case *c);
-/* Returns false, and appends the reason, if the exercise does not define drawn cases or defines
- * them inconsistently. */
-bool problem_is_valid_draw(const struct exercise *ex, struct buf *reason);
+/* Checks the exercise's definition of drawn cases. Returns false, and appends the reason, if there
+ * is none or it is inconsistent. */
+bool problem_check_drawn_cases(const struct exercise *ex, struct buf *reason);

@@ -217,7 +217,8 @@ static void check_texts(struct verification *c, const struct exercise *ex, bool 
 void verify_collect_subjects(struct verification *c, unsigned exercise_index) {
     const struct exercise *ex = c->list[exercise_index];
     struct buf reason = {0};
-    if (!problem_is_valid_draw(ex, &reason)) verify_report_problems(c, ex, "drawn cases", &reason);
+    if (!problem_check_drawn_cases(ex, &reason))
+        verify_report_problems(c, ex, "drawn cases", &reason);
     check_texts(c, ex,
                 exercise_index == 0 ||
                     strcmp(ex->chapter, c->list[exercise_index - 1]->chapter) != 0);

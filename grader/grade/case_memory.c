@@ -27,9 +27,9 @@ bool case_memory_open(struct case_memory *m, const struct problem *p, struct err
     const uint64_t page = 65536; /* a multiple of every machine's page size */
     *m = (struct case_memory){.fd = -1, .size = CONTROL_RESULT_BYTES};
     for (unsigned i = 0; i < p->ex->nargs; i++) {
-        if (!problem_has_buffer(p, i)) continue;
+        if (!problem_owns_buffer(p, i)) continue;
         m->offset[i] = m->size;
-        m->size += (p->op[i].bytes + page - 1) / page * page;
+        m->size += (p->arg[i].bytes + page - 1) / page * page;
     }
     m->fd = server_shared_memory("case", m->size, e);
     if (m->fd < 0) return false;
@@ -58,18 +58,18 @@ void case_memory_prefault(const void *bytes, uint64_t size) {
 }
 
 static void write_operand(struct case_memory *m, const struct problem *p, unsigned argument) {
-    const struct operand *o = &p->op[argument];
+    const struct argument *o = &p->arg[argument];
     uint8_t *to = m->bytes + m->offset[o->owner] + o->offset;
     if (o->offset == 0) prefault_for_write(to, o->bytes);
-    if (o->is_fill_deferred) problem_write_random_bits(p, argument, to);
+    if (o->are_random_bits_deferred) problem_write_random_bits(p, argument, to);
     else memcpy(to, o->initial, o->bytes);
 }
 
 static void add_range(const struct problem *p, unsigned argument, enum server_content content,
                       struct control_replay *r) {
-    const struct operand *o = &p->op[argument];
+    const struct argument *o = &p->arg[argument];
     unsigned buffer = 0;
-    for (int k = 0; k < o->owner; k++) buffer += problem_has_buffer(p, (unsigned)k);
+    for (int k = 0; k < o->owner; k++) buffer += problem_owns_buffer(p, (unsigned)k);
     r->range[r->nranges++] = (struct control_range){
         .buffer = buffer, .content = content, .offset = o->offset, .bytes = o->bytes};
 }
@@ -79,12 +79,12 @@ void case_memory_fill(struct case_memory *m, const struct problem *p, bool outpu
     const struct ex_arg *args = p->ex->args;
     for (unsigned i = 0; i < p->ex->nargs; i++) {
         bool output = args[i].role == EX_OUT;
-        if (!problem_has_buffer(p, i) || !p->op[i].bytes || (output && !outputs)) continue;
+        if (!problem_owns_buffer(p, i) || !p->arg[i].bytes || (output && !outputs)) continue;
         if (!is_filled) write_operand(m, p, i);
         add_range(p, i, output ? SERVER_UNINITIALIZED : SERVER_INITIALIZED, r);
     }
     for (unsigned i = 0; i < p->ex->nargs; i++) {
-        const struct operand *o = &p->op[i];
+        const struct argument *o = &p->arg[i];
         if (args[i].role == EX_SCALAR || o->owner == (int)i || !o->bytes) continue;
         if (args[o->owner].role != EX_OUT || args[i].role == EX_OUT) continue;
         if (!is_filled) write_operand(m, p, i);

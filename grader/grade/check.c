@@ -88,7 +88,7 @@ enum verdict check_case(struct grading_ctx *g, const struct ex_case *c, struct c
                         const char *suffix, struct launch_stats *stats_out) {
     struct buf name = {0};
     struct case_run run;
-    problem_case_name(g->ex, c, &name);
+    problem_append_case_name(g->ex, c, &name);
     buf_puts(&name, suffix);
     report_progress(g, "%s", buf_str(&name));
     plan.index = g->next_index++;

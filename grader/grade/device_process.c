@@ -236,9 +236,9 @@ static bool is_valid_reply(const struct control_request *q, const struct control
            is_terminated(o->api_call, sizeof o->api_call) &&
            is_terminated(o->file, sizeof o->file) &&
            is_terminated(p->compiled_by, sizeof p->compiled_by) &&
-           is_terminated(p->leak_text, sizeof p->leak_text) && o->end_reason <= SERVER_CALL &&
-           o->call_state < WB_CALL_STATE_COUNT && p->seconds == p->seconds &&
-           p->log_bytes <= CONTROL_LOG_BYTES &&
+           is_terminated(p->leak_text, sizeof p->leak_text) &&
+           o->end_reason <= SERVER_CALL_FAILED && o->call_state < WB_CALL_STATE_COUNT &&
+           p->seconds == p->seconds && p->log_bytes <= CONTROL_LOG_BYTES &&
            p->stats_bytes <= CONTROL_RESULT_BYTES - CONTROL_LOG_BYTES;
 }
 

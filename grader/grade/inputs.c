@@ -34,8 +34,8 @@ struct input_prefetch {
     pid_t pid; /* 0 = it has ended */
     const char *seed;
     unsigned index;
-    struct problem problem;   /* its memory is shared with the process */
-    struct operand *operands; /* EX_ARGS, in that memory: the process's copy of problem.op */
+    struct problem problem;    /* its memory is shared with the process */
+    struct argument *arguments; /* EX_ARGS, in that memory: the process's copy of problem.arg */
     struct case_memory case_memory;
 };
 
@@ -51,7 +51,7 @@ static _Noreturn void run_prefetch(struct input_prefetch *a, pid_t parent) {
     inputs_draw_round(&a->problem, a->seed, a->index, 0, true);
     case_memory_fill(&a->case_memory, &a->problem, true, false, &(struct control_replay){0});
     problem_compute_expected(&a->problem);
-    memcpy(a->operands, a->problem.op, sizeof a->problem.op);
+    memcpy(a->arguments, a->problem.arg, sizeof a->problem.arg);
     _exit(0);
 }
 
@@ -60,8 +60,8 @@ static _Noreturn void run_prefetch(struct input_prefetch *a, pid_t parent) {
 static bool has_enough_memory(const struct input_prefetch *a) {
     uint64_t bytes = a->case_memory.size;
     for (unsigned i = 0; i < a->problem.ex->nargs; i++)
-        bytes +=
-            a->problem.op[i].bytes + (a->problem.op[i].expected ? 8 * a->problem.op[i].count : 0);
+        bytes += a->problem.arg[i].bytes +
+                 (a->problem.arg[i].expected ? 8 * a->problem.arg[i].count : 0);
     return system_available_memory() / 4 > bytes;
 }
 
@@ -73,7 +73,7 @@ struct input_prefetch *input_prefetch_start(const struct exercise *ex, const str
     a->seed = seed, a->index = index, a->case_memory.fd = -1;
     bool ok = problem_open_shared(&a->problem, ex, c, &e) &&
               case_memory_open(&a->case_memory, &a->problem, &e) && has_enough_memory(a);
-    a->operands = arena_array(&a->problem.arena, struct operand, EX_ARGS);
+    a->arguments = arena_array(&a->problem.arena, struct argument, EX_ARGS);
     pid_t parent = getpid();
     fflush(NULL);
     a->pid = ok ? fork() : -1;
@@ -98,9 +98,9 @@ bool input_prefetch_take(struct input_prefetch *a, const struct ex_case *c, cons
         !wait_for_success(a))
         return false;
     *p = a->problem, *m = a->case_memory;
-    memcpy(p->op, a->operands, sizeof p->op);
+    memcpy(p->arg, a->arguments, sizeof p->arg);
     for (unsigned i = 0; i < p->ex->nargs; i++)
-        if (p->op[i].expected) case_memory_prefault(p->op[i].expected, p->op[i].count * 8);
+        if (p->arg[i].expected) case_memory_prefault(p->arg[i].expected, p->arg[i].count * 8);
     a->problem = (struct problem){.c = NULL}, a->case_memory = (struct case_memory){.fd = -1};
     return true;
 }

@@ -45,9 +45,9 @@ static bool setup_buffers(struct session *s, struct case_run *out) {
     }
     b->file_bytes = s->case_memory.size;
     for (unsigned i = 0; i < s->ex->nargs; i++) {
-        if (!problem_has_buffer(&s->problem, i)) continue;
+        if (!problem_owns_buffer(&s->problem, i)) continue;
         struct control_buffer *c = &b->buffer[b->n++];
-        *c = (struct control_buffer){.bytes = s->problem.op[i].bytes,
+        *c = (struct control_buffer){.bytes = s->problem.arg[i].bytes,
                                      .offset = s->case_memory.offset[i],
                                      .is_host_memory = s->ex->args[i].is_pinned_host};
         snprintf(c->name, sizeof c->name, "%s", s->ex->args[i].name);
@@ -60,13 +60,13 @@ static bool setup_buffers(struct session *s, struct case_run *out) {
                                    p.outcome.reason),
                false;
     for (unsigned i = 0, n = 0; i < s->ex->nargs; i++)
-        if (problem_has_buffer(&s->problem, i)) s->address[i] = p.address[n++];
+        if (problem_owns_buffer(&s->problem, i)) s->address[i] = p.address[n++];
     return true;
 }
 
 /* Returns the device address of argument i. */
 static uint64_t address(const struct session *s, unsigned i) {
-    return s->address[s->problem.op[i].owner] + s->problem.op[i].offset;
+    return s->address[s->problem.arg[i].owner] + s->problem.arg[i].offset;
 }
 
 static unsigned wire_type(enum ex_type t) {
@@ -81,16 +81,16 @@ static void make_args(const struct session *s, struct wb_arg *args) {
         const struct ex_arg *a = &s->ex->args[i];
         args[i] = (struct wb_arg){.type = a->role == EX_SCALAR ? wire_type(a->type) : WB_PTR};
         if (a->role == EX_SCALAR)
-            memcpy(&args[i].value, s->problem.op[i].initial, s->problem.op[i].bytes);
+            memcpy(&args[i].value, s->problem.arg[i].initial, s->problem.arg[i].bytes);
         else
             args[i].value = address(s, i),
-            args[i].host_bytes = a->is_pinned_host ? s->problem.op[i].bytes : 0;
+            args[i].host_bytes = a->is_pinned_host ? s->problem.arg[i].bytes : 0;
     }
 }
 
 static enum verdict explain_not_recorded(struct session *s, const struct control_outcome *o,
                                          struct case_run *out) {
-    if (o->end_reason == SERVER_CALL && o->call_state == WB_NO_ENTRY) {
+    if (o->end_reason == SERVER_CALL_FAILED && o->call_state == WB_NO_ENTRY) {
         s->is_finished = true;
         s->load_verdict = V_CE;
         buf_printf(&s->load_message,
@@ -107,7 +107,7 @@ static enum verdict explain_not_recorded(struct session *s, const struct control
             "the entry issued too many device calls or launches, or copied too much: %s",
             o->reason);
     else if (closed) session_verdict_from_host(out, &r);
-    else if (o->end_reason == SERVER_CALL)
+    else if (o->end_reason == SERVER_CALL_FAILED)
         session_set_verdict(out, V_RTE, "the host code sent the device server a malformed message");
     else
         session_set_verdict(out, V_TLE, "the host code did not return within %.0f s",
@@ -128,7 +128,7 @@ static enum verdict record_case(struct session *s, struct case_run *out) {
     if (!session_request(s, CONTROL_RECORD, host_timeout_seconds, &q, -1, &s->recording, out))
         return out->verdict;
     const struct control_outcome *o = &s->recording.outcome;
-    if (o->end_reason != SERVER_CALL || o->call_state != WB_RETURNED)
+    if (o->end_reason != SERVER_CALL_FAILED || o->call_state != WB_RETURNED)
         return explain_not_recorded(s, o, out);
     s->is_recorded = true;
     /* A refused launch is an error even if the result happens to be correct. */
@@ -158,19 +158,19 @@ static void copy_out(struct session *s, uint64_t at, void *to, uint64_t bytes) {
  * points to `initial`, also for its aliases. An output without aliases is compared in place: each
  * element is read once, and decides nothing but whether this submission is correct. */
 static void read_back(struct session *s) {
-    struct operand *op = s->problem.op;
+    struct argument *arg = s->problem.arg;
     for (unsigned i = 0; i < s->ex->nargs; i++) {
         uint8_t *device_bytes = s->case_memory.bytes + s->case_memory.offset[i];
-        if (!problem_has_buffer(&s->problem, i) || !op[i].bytes) continue;
-        if (op[i].is_fill_deferred) {
-            op[i].actual = device_bytes, case_memory_prefault(device_bytes, op[i].bytes);
+        if (!problem_owns_buffer(&s->problem, i) || !arg[i].bytes) continue;
+        if (arg[i].are_random_bits_deferred) {
+            arg[i].actual = device_bytes, case_memory_prefault(device_bytes, arg[i].bytes);
             continue;
         }
-        bool unchanged = !op[i].is_writable && !memcmp(device_bytes, op[i].initial, op[i].bytes);
-        op[i].actual = unchanged ? op[i].initial : op[i].actual_storage;
-        if (!unchanged) copy_out(s, s->case_memory.offset[i], op[i].actual, op[i].bytes);
-        else if (op[i].bytes >= LARGE_BUFFER_BYTES && !s->o.same_inputs)
-            case_memory_release(&s->case_memory, s->case_memory.offset[i], op[i].bytes);
+        bool unchanged = !arg[i].is_writable && !memcmp(device_bytes, arg[i].initial, arg[i].bytes);
+        arg[i].actual = unchanged ? arg[i].initial : arg[i].actual_storage;
+        if (!unchanged) copy_out(s, s->case_memory.offset[i], arg[i].actual, arg[i].bytes);
+        else if (arg[i].bytes >= LARGE_BUFFER_BYTES && !s->o.same_inputs)
+            case_memory_release(&s->case_memory, s->case_memory.offset[i], arg[i].bytes);
     }
     problem_resolve_aliases(&s->problem);
 }
@@ -222,7 +222,7 @@ static void write_report(const struct session *s, const struct sim_report *r, st
     struct buf text = {0}, lines = {0};
     unsigned line = source_line_of(s, r->text);
     buf_puts(&text, r->text);
-    if (line) quote_elements(&text, s->o.source->data, s->o.source->size, line);
+    if (line) quote_rewrite_elements(&text, s->o.source->data, s->o.source->size, line);
     if (line && sim_fault_is_hazard(r->fault))
         quote_lines(buf_str(&text), s->o.source->data, s->o.source->size, line, "\n", "", &lines);
     buf_printf(out, "%s: %s", sim_fault_name(r->fault), buf_str(&text));

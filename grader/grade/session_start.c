@@ -310,7 +310,7 @@ enum verdict session_start(struct session *s, struct case_run *out) {
     if (open_device(s, out) != V_AC) return out->verdict;
     if (!session_request(s, CONTROL_WAIT_READY, host_timeout_seconds, &q, -1, &p, out))
         return out->verdict;
-    if (p.outcome.end_reason != SERVER_CALL || p.outcome.call_state != WB_READY)
+    if (p.outcome.end_reason != SERVER_CALL_FAILED || p.outcome.call_state != WB_READY)
         return explain_not_ready(s, &p.outcome, out);
     /* Any other failed call comes from a constructor and does not matter here. */
     bool is_load_call =

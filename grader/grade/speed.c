@@ -210,7 +210,7 @@ static void fill_speed(struct grading_ctx *g, const struct launch_stats *stats,
     double solution_seconds = timed ? solution->timed : solution->counted,
            baseline_seconds = timed ? baseline->timed : baseline->counted;
     struct buf size = {0};
-    problem_size_text(g->ex, c, &size);
+    problem_append_size(g->ex, c, &size);
     s->valid = solution_seconds > 0 && stats->seconds > 0 && !stats->blocks_depend;
     s->kind = "modelled", s->is_timed_size = timed;
     s->student_us = stats->seconds * 1e6, s->solution_us = solution_seconds * 1e6,

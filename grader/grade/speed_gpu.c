@@ -169,7 +169,7 @@ static void fill_speed(struct grading_ctx *g, const struct measurement *m,
     struct speed_result *s = &g->r->speed;
     const struct ex_case *timed = &g->ex->timed_case;
     struct buf text = {0};
-    problem_size_text(g->ex, timed, &text);
+    problem_append_size(g->ex, timed, &text);
     s->size = copy_text(g, buf_str(&text));
     s->valid = s->output_fully_checked = true; /* by check_on_gpu() */
     s->kind = "measured";

@@ -90,14 +90,14 @@ static int poll_timeout_ms(double deadline) {
     return remaining <= 0 ? 0 : remaining > 1e6 ? -1 : (int)(remaining * 1e3) + 1;
 }
 
-/* SERVER_CALL means that a frame has arrived. */
+/* SERVER_CALL_FAILED means that a frame has arrived. */
 enum server_end_reason server_channel_receive(struct server *s, void *frame, size_t *size,
                                               double deadline, int watch) {
     for (;;) {
         ssize_t n = recv(s->fd, frame, WB_FRAME_BYTES, MSG_DONTWAIT | MSG_TRUNC);
         if (n > 0) {
             *size = (size_t)n; /* above WB_FRAME_BYTES if cut off: the caller refuses that */
-            return SERVER_CALL;
+            return SERVER_CALL_FAILED;
         }
         if (n == 0 || (errno != EAGAIN && errno != EINTR)) return SERVER_CLOSED;
         struct pollfd p[2] = {{.fd = s->fd, .events = POLLIN}, {.fd = watch, .events = POLLIN}};

@@ -230,7 +230,7 @@ static void serve_until(struct server *s, double deadline, int watch, struct ser
 bool server_wait_ready(struct server *s, double deadline, int watch, struct server_outcome *out) {
     *out = (struct server_outcome){0};
     serve_until(s, deadline, watch, out);
-    return out->end_reason == SERVER_CALL && out->call_state == WB_READY;
+    return out->end_reason == SERVER_CALL_FAILED && out->call_state == WB_READY;
 }
 
 bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs,
@@ -244,7 +244,7 @@ bool server_record(struct server *s, const char *entry, const struct wb_arg *arg
     if (send_call(s, entry, args, nargs)) serve_until(s, deadline, watch, out);
     struct recording *r = s->recording;
     s->recording = NULL;
-    if (out->end_reason == SERVER_CALL && out->call_state == WB_RETURNED)
+    if (out->end_reason == SERVER_CALL_FAILED && out->call_state == WB_RETURNED)
         *recording = r, recording_mark_waiters(r);
     else recording_free(r);
     return *recording;
@@ -282,12 +282,12 @@ static const char *op_name(enum wb_op op) {
 
 bool server_replay(struct server *s, const struct recording *r, double deadline,
                    struct server_outcome *out, struct err *e) {
-    *out = (struct server_outcome){.end_reason = SERVER_CALL, .call_state = WB_RETURNED};
+    *out = (struct server_outcome){.end_reason = SERVER_CALL_FAILED, .call_state = WB_RETURNED};
     double start_seconds = s->seconds;
     s->deadline = deadline;
     bool ok = true;
-    for (size_t i = 0; ok && i < r->ncommands && !s->sticky_error && out->end_reason == SERVER_CALL;
-         i++) {
+    for (size_t i = 0;
+         ok && i < r->ncommands && !s->sticky_error && out->end_reason == SERVER_CALL_FAILED; i++) {
         const struct command *c = &r->commands[i];
         if (deadline && server_now() >= deadline) {
             out->end_reason = SERVER_DEADLINE;

@@ -247,13 +247,13 @@ enum server_end_reason server_serve(struct server *s, double deadline, int watch
     for (;;) {
         size_t size = 0;
         enum server_end_reason end = server_channel_receive(s, frame, &size, deadline, watch);
-        if (end != SERVER_CALL) return end;
+        if (end != SERVER_CALL_FAILED) return end;
         if (s->options.max_messages && ++s->messages > s->options.max_messages) return SERVER_LIMIT;
         if (s->call_requested)
             return SERVER_CLOSED; /* it requested a call and did not wait for the reply */
         if (!handle_frame(s, frame, size)) return SERVER_CLOSED;
         if (s->limit_exceeded) return SERVER_LIMIT;
-        if (s->call_requested) return SERVER_CALL;
+        if (s->call_requested) return SERVER_CALL_FAILED;
         if (deadline && server_now() >= deadline) return SERVER_DEADLINE;
     }
 }

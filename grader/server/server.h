@@ -97,8 +97,8 @@ void server_disconnect(struct server *s);
 enum server_end_reason {
     SERVER_CLOSED, /* the client hung up, or the descriptor to watch became readable */
     SERVER_DEADLINE,
-    SERVER_LIMIT, /* messages, launches, recorded bytes */
-    SERVER_CALL,  /* the host process is ready for a call */
+    SERVER_LIMIT,       /* messages, launches, recorded bytes */
+    SERVER_CALL_FAILED, /* the host process is ready for a call */
 };
 
 /* Answers messages until the connection ends, the deadline passes, or the descriptor `watch` (the
@@ -112,7 +112,7 @@ void server_append_leaks(const struct server *s, struct buf *out);
 
 struct server_outcome {
     enum server_end_reason end_reason;
-    enum wb_call_state call_state; /* with SERVER_CALL */
+    enum wb_call_state call_state; /* with SERVER_CALL_FAILED */
     char text[1024];    /* the host process's message (loader error, similar names), printable */
     int error;          /* first cudaError_t that a call of the client returned, 0 = none */
     char call_name[32]; /* the failed message: "launch" */

@@ -180,7 +180,7 @@ static void print_report(struct report_log *log, const char *kernel, const struc
     buf_puts(&text, r->text);
     text_demangle(&text);
     if (r->file && *r->file && file_read(r->file, MAX_SOURCE_BYTES, &source, &ignored)) {
-        quote_elements(&text, source.data, source.size, r->line);
+        quote_rewrite_elements(&text, source.data, source.size, r->line);
         if (sim_fault_is_hazard(r->fault))
             quote_lines(buf_str(&text), source.data, source.size, r->line, "simgpu: ", "\n",
                         &lines);

@@ -83,7 +83,8 @@ static void put_pictures(const struct site_page *p, struct buf *out) {
     r.speed.bytes = ex->bytes ? ex->bytes(c) : 0, r.speed.flops = ex->flops ? ex->flops(c) : 0;
     buf_puts(out, "<h2>In pictures</h2>\n<p class=\"dim\">Modelled on "),
         html_escape_text(default_device()->full_name, out);
-    buf_puts(out, " for "), problem_size_text(ex, c, &size), html_escape_text(buf_str(&size), out);
+    buf_puts(out, " for "), problem_append_size(ex, c, &size),
+        html_escape_text(buf_str(&size), out);
     buf_puts(out, is_timed ? ".</p>\n" : ", the size of the technique case.</p>\n");
     report_picture_times(&r, default_device(), &b, out);
     report_picture_accesses(&r, &b, out);

@@ -190,7 +190,7 @@ static bool atom_words(const struct exec *x, const struct mem_desc *d, unsigned 
 #undef EACH
 
 static bool is_host_visible(const struct memory *m, const u64 *ea, u32 mask) {
-    if (m->regions[MEM_HOST_SHARED].top == m->regions[MEM_HOST_SHARED].low) return false;
+    if (m->regions[MEM_HOST_SHARED].ever_used_end == m->regions[MEM_HOST_SHARED].low) return false;
     FOR_ACTIVE_LANES(mask) if (ea[l] - SIM_BASE < SIM_HOST_SHARED_BYTES) return true;
     return false;
 }

@@ -154,7 +154,8 @@ static void make_valid_reply(struct hostile_device *t, const struct control_requ
         .version = control_version(), .op = q->op, .serial = q->serial, .ok = 1};
     if (q->op == CONTROL_BUFFERS) map_memory(t, &q->u.buffers, fd);
     for (unsigned i = 0; i < CONTROL_MAX_ARGS; i++) p->address[i] = (i + 1) << 20;
-    p->outcome = (struct control_outcome){.end_reason = SERVER_CALL, .call_state = WB_RETURNED};
+    p->outcome =
+        (struct control_outcome){.end_reason = SERVER_CALL_FAILED, .call_state = WB_RETURNED};
     p->launches = 1;
     if (q->op == CONTROL_REPLAY && t->memory) replay_copy(t, p);
 }

@@ -133,7 +133,7 @@ START_TEST(drawn_sizes_of_every_exercise_lie_within_its_spans) {
     ck_assert_msg(book_open(&e), "%s", e.text);
     for (unsigned i = 0; i < book_count(); i++) {
         const struct exercise *ex = book_at(i);
-        ck_assert_msg(problem_is_valid_draw(ex, &reason), "%s: %s", ex->name, buf_str(&reason));
+        ck_assert_msg(problem_check_drawn_cases(ex, &reason), "%s: %s", ex->name, buf_str(&reason));
         for (unsigned k = 0; k < 200; k++) {
             struct drawn_case d;
             struct problem p;
@@ -189,7 +189,7 @@ END_TEST
 static bool is_valid_draw(struct ex_draw d) {
     struct buf reason = {0};
     struct exercise ex = {.name = "rule", .draw = d};
-    bool ok = problem_is_valid_draw(&ex, &reason);
+    bool ok = problem_check_drawn_cases(&ex, &reason);
     ck_assert(ok == !reason.size);
     buf_free(&reason);
     return ok;

@@ -52,8 +52,9 @@ START_TEST(prefetched_inputs_equal_direct_ones) {
     ck_assert(input_prefetch_take(a, &large, "seed", 5, &prefetched, &n));
     ck_assert(n.size == m.size && !memcmp(n.bytes, m.bytes, m.size));
     for (unsigned i = 0; i < ex.nargs; i++) {
-        const struct operand *x = &direct.op[i], *y = &prefetched.op[i];
-        ck_assert(x->bytes == y->bytes && x->is_fill_deferred == y->is_fill_deferred);
+        const struct argument *x = &direct.arg[i], *y = &prefetched.arg[i];
+        ck_assert(x->bytes == y->bytes &&
+                  x->are_random_bits_deferred == y->are_random_bits_deferred);
         ck_assert(!memcmp(x->initial, y->initial, x->bytes));
         ck_assert(!x->expected == !y->expected &&
                   (!x->expected || !memcmp(x->expected, y->expected, x->count * 8)));
@@ -96,7 +97,7 @@ START_TEST(sandboxes_cannot_read_prefetched_inputs) {
     if (!a) return;
     ck_assert(input_prefetch_take(a, &large, "seed", 5, &p, &m));
     ck_assert(!crashes_on_read((const uint8_t *)&large));
-    ck_assert(crashes_on_read(p.op[1].expected) && crashes_on_read(p.op[2].initial) &&
+    ck_assert(crashes_on_read(p.arg[1].expected) && crashes_on_read(p.arg[2].initial) &&
               crashes_on_read(m.bytes));
     input_prefetch_free(a);
     case_memory_close(&m), problem_close(&p);

@@ -45,9 +45,9 @@ static void make(struct problem *p, const struct exercise *ex, const struct ex_c
     problem_draw_buffers(p, &r, true);
     problem_compute_expected(p);
     for (unsigned i = 0; i < ex->nargs; i++)
-        if (p->op[i].owner == (int)i) memcpy(p->op[i].actual, p->op[i].initial, p->op[i].bytes);
-    for (size_t i = 0; i < p->op[0].count; i++)
-        ((float *)p->op[0].actual)[i] = 2 * ((float *)p->op[1].initial)[i];
+        if (p->arg[i].owner == (int)i) memcpy(p->arg[i].actual, p->arg[i].initial, p->arg[i].bytes);
+    for (size_t i = 0; i < p->arg[0].count; i++)
+        ((float *)p->arg[0].actual)[i] = 2 * ((float *)p->arg[1].initial)[i];
 }
 
 /* Reference values: xoshiro256** with state 1, 2, 3, 4, from the authors' published C code. */
@@ -85,7 +85,7 @@ START_TEST(right_output_passes) {
     struct problem p;
     struct buf m = {0};
     make(&p, &floats, &two_by_three);
-    ck_assert_int_eq(*(int *)p.op[2].initial, 3);
+    ck_assert_int_eq(*(int *)p.arg[2].initial, 3);
     ck_assert(problem_compare(&p, &m));
     ck_assert_uint_eq(m.size, 0);
     problem_close(&p);
@@ -96,7 +96,7 @@ START_TEST(wrong_element_is_named) {
     struct problem p;
     struct buf m = {0};
     make(&p, &floats, &two_by_three);
-    ((float *)p.op[0].actual)[4] = 7.5f;
+    ((float *)p.arg[0].actual)[4] = 7.5f;
     ck_assert(!problem_compare(&p, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "1 of 6 elements of `out`"));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "out[1][1]")); /* element 4 of rows of 3 */
@@ -112,7 +112,7 @@ START_TEST(an_unwritten_element_is_reported) {
     make(&p, &floats, &two_by_three);
     float bits[6];
     problem_write_random_bits(&p, 0, bits);
-    memcpy((float *)p.op[0].actual + 5, bits + 5, 4);
+    memcpy((float *)p.arg[0].actual + 5, bits + 5, 4);
     ck_assert(!problem_compare(&p, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "nothing was written"));
     buf_free(&m);
@@ -124,7 +124,7 @@ START_TEST(a_modified_input_is_reported) {
     struct problem p;
     struct buf m = {0};
     make(&p, &floats, &two_by_three);
-    ((float *)p.op[1].actual)[2] += 1;
+    ((float *)p.arg[1].actual)[2] += 1;
     ck_assert(!problem_compare(&p, &m));
     ck_assert_ptr_nonnull(strstr(buf_str(&m), "`in` is an input and was changed: in[2]"));
     buf_free(&m);
@@ -136,19 +136,19 @@ START_TEST(tolerances_apply_and_nan_is_handled) {
     struct problem p;
     struct buf m = {0};
     make(&p, &tolerant, &two_by_three);
-    ((float *)p.op[0].actual)[0] += 0.4f;
+    ((float *)p.arg[0].actual)[0] += 0.4f;
     ck_assert(problem_compare(&p, &m));
-    ((float *)p.op[0].actual)[0] = NAN; /* never close to a number, whatever the tolerance */
+    ((float *)p.arg[0].actual)[0] = NAN; /* never close to a number, whatever the tolerance */
     ck_assert(!problem_compare(&p, &m));
-    ((float *)p.op[0].actual)[0] = -NAN;
+    ((float *)p.arg[0].actual)[0] = -NAN;
     ck_assert(!problem_compare(&p, &m));
     ck_assert_msg(strstr(buf_str(&m), "got nan ") && !strstr(buf_str(&m), "-nan"), "%s",
                   buf_str(&m));
-    ((double *)p.op[0].expected)[0] = NAN;
+    ((double *)p.arg[0].expected)[0] = NAN;
     buf_clear(&m);
     ck_assert(problem_compare(&p, &m));
-    ((double *)p.op[0].expected)[0] = INFINITY;
-    ((float *)p.op[0].actual)[0] = 1e38f;
+    ((double *)p.arg[0].expected)[0] = INFINITY;
+    ((float *)p.arg[0].actual)[0] = 1e38f;
     ck_assert(!problem_compare(&p, &m));
     buf_free(&m);
     problem_close(&p);
@@ -198,14 +198,14 @@ START_TEST(alias_points_into_its_owner) {
     static const struct ex_case inside = {.dim = {6}, .variant = 1},
                                 outside = {.dim = {7}, .variant = 1}, apart = {.dim = {6}};
     ck_assert(problem_open(&p, &aliased, &inside, &e));
-    ck_assert_ptr_eq(p.op[1].initial, (int32_t *)p.op[0].initial + 6);
-    ck_assert(p.op[1].is_writable); /* it may change with its owner: no "input was changed" */
+    ck_assert_ptr_eq(p.arg[1].initial, (int32_t *)p.arg[0].initial + 6);
+    ck_assert(p.arg[1].is_writable); /* it may change with its owner: no "input was changed" */
     problem_close(&p);
     ck_assert(!problem_open(&p, &aliased, &outside, &e));
     problem_close(&p);
     e = (struct err){0};
     ck_assert(problem_open(&p, &aliased, &apart, &e));
-    ck_assert_int_eq(p.op[1].owner, 1);
+    ck_assert_int_eq(p.arg[1].owner, 1);
     problem_close(&p);
 }
 END_TEST
@@ -214,14 +214,14 @@ START_TEST(cases_are_named_by_their_sizes) {
     struct buf b = {0};
     static const struct ex_case cases[] = {{.dim = {5, 0}}, {.dim = {2, 3}, .label = "small"}};
     static const struct exercise ex = {.cases = cases, .ncases = 2, .timed_case = {{64, 64}}};
-    problem_case_name(&ex, &cases[1], &b);
+    problem_append_case_name(&ex, &cases[1], &b);
     ck_assert_str_eq(buf_str(&b), "2 x 3: small"); /* no argument has these dimensions' names */
     static const struct ex_arg args[] = {
         {.name = "cols", .role = EX_SCALAR, .type = EX_I32, .dim = 1},
         {.name = "rows", .role = EX_SCALAR, .type = EX_I32, .dim = 0}};
     static const struct exercise named = {.args = args, .nargs = 2, .cases = cases, .ncases = 2};
     buf_clear(&b);
-    problem_case_name(&named, &cases[1], &b);
+    problem_append_case_name(&named, &cases[1], &b);
     ck_assert_str_eq(buf_str(&b), "rows 2, cols 3: small");
     buf_free(&b);
 }
@@ -244,14 +244,15 @@ START_TEST(packed_bits_are_expanded_in_place) {
     struct ex_rng r = seeded(7);
     ck_assert(problem_open(&p, &large, &two_by_three, &e));
     problem_draw_buffers(&p, &r, true);
-    ck_assert(!p.op[0].is_fill_deferred && p.op[1].is_fill_deferred && p.op[2].is_fill_deferred &&
-              ex_random(&r) != ex_random(&p.op[2].output_rng));
+    ck_assert(!p.arg[0].are_random_bits_deferred && p.arg[1].are_random_bits_deferred &&
+              p.arg[2].are_random_bits_deferred &&
+              ex_random(&r) != ex_random(&p.arg[2].output_rng));
     for (unsigned i = 1; i < 3; i++) {
-        problem_write_random_bits(&p, i, p.op[i].initial),
-            problem_write_random_bits(&p, i, p.op[i].actual_storage);
-        ck_assert(!memcmp(p.op[i].initial, p.op[i].actual_storage, p.op[i].bytes));
+        problem_write_random_bits(&p, i, p.arg[i].initial),
+            problem_write_random_bits(&p, i, p.arg[i].actual_storage);
+        ck_assert(!memcmp(p.arg[i].initial, p.arg[i].actual_storage, p.arg[i].bytes));
     }
-    ck_assert(memcmp(p.op[1].initial, p.op[2].initial, p.op[1].bytes) != 0);
+    ck_assert(memcmp(p.arg[1].initial, p.arg[2].initial, p.arg[1].bytes) != 0);
     problem_close(&p);
 }
 END_TEST
@@ -324,20 +325,20 @@ START_TEST(buffers_of_halves_are_drawn_and_compared) {
     struct buf m = {0};
     struct ex_rng r = seeded(8);
     ck_assert_msg(problem_open(&p, &halves, &two_by_three, &e), "%s", e.text);
-    ck_assert_uint_eq(p.op[1].bytes, 12);
+    ck_assert_uint_eq(p.arg[1].bytes, 12);
     problem_draw_buffers(&p, &r, true);
     problem_compute_expected(&p);
-    for (unsigned i = 0; i < 3; i++) memcpy(p.op[i].actual, p.op[i].initial, p.op[i].bytes);
-    ex_half *in = p.op[1].initial, *out = p.op[0].actual;
+    for (unsigned i = 0; i < 3; i++) memcpy(p.arg[i].actual, p.arg[i].initial, p.arg[i].bytes);
+    ex_half *in = p.arg[1].initial, *out = p.arg[0].actual;
     for (int i = 0; i < 6; i++) {
         double v = ex_half_to_double(in[i]);
         ck_assert(v >= -1 && v <= 1 &&
-                  ((double *)p.op[2].expected)[i] ==
-                      ex_half_to_double(((ex_half *)p.op[2].initial)[i]));
+                  ((double *)p.arg[2].expected)[i] ==
+                      ex_half_to_double(((ex_half *)p.arg[2].initial)[i]));
         out[i] = ex_half_from_double(2 * v);
     }
     ck_assert_msg(problem_compare(&p, &m), "%s", buf_str(&m));
-    ((double *)p.op[0].expected)[4] = 1.5, out[4] = (ex_half){0x3c01}; /* 1 + 2^-10 */
+    ((double *)p.arg[0].expected)[4] = 1.5, out[4] = (ex_half){0x3c01}; /* 1 + 2^-10 */
     ck_assert(!problem_compare(&p, &m));
     ck_assert_msg(strstr(buf_str(&m), "out[1][1]      got 1.001            expected 1.5"), "%s",
                   buf_str(&m));

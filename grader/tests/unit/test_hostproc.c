@@ -222,7 +222,7 @@ START_TEST(a_missing_entry_lists_the_available_ones) {
     struct recording *r;
     start_entries();
     ck_assert(!record("mangled", 10, &r, &o));
-    ck_assert_int_eq(o.end_reason, SERVER_CALL);
+    ck_assert_int_eq(o.end_reason, SERVER_CALL_FAILED);
     ck_assert_int_eq(o.call_state, WB_NO_ENTRY);
     ck_assert_ptr_nonnull(strstr(o.text, "no function `mangled`"));
     ck_assert_ptr_nonnull(strstr(o.text, "temporaries"));
@@ -239,7 +239,7 @@ START_TEST(an_unloadable_object_is_reported) {
     struct server_outcome o;
     start("/dev/null");
     ck_assert(!server_wait_ready(server, server_now() + 10, -1, &o));
-    ck_assert_int_eq(o.end_reason, SERVER_CALL);
+    ck_assert_int_eq(o.end_reason, SERVER_CALL_FAILED);
     ck_assert_int_eq(o.call_state, WB_NO_OBJECT);
     ck_assert_str_ne(o.text, "");
     finish(NULL);

@@ -9,7 +9,7 @@
 static void expect(const char *source, unsigned line, const char *text, const char *expected) {
     struct buf b = {0};
     buf_puts(&b, text);
-    quote_elements(&b, source, strlen(source), line);
+    quote_rewrite_elements(&b, source, strlen(source), line);
     ck_assert_str_eq(buf_str(&b), expected);
     buf_free(&b);
 }

@@ -117,7 +117,7 @@ START_TEST(wide_broadcast_loads_cost_register_writes) {
 }
 END_TEST
 
-/* Each distinct word of constant memory takes two cycles; one word for all lanes is an operand. */
+/* Each distinct word of constant memory takes two cycles; one word for all lanes is an argument. */
 START_TEST(constant_accesses_serialize_by_distinct_word) {
     struct kernel_spec s = {
         .blocks = SMS, .threads = 1024, .n = 20, .functions = ".const .align 4 .b8 table[1024];\n"};

@@ -129,7 +129,7 @@ static size_t corrupt_reply(void) {
 static void fill_valid_reply(void) {
     reply = (struct control_reply){
         .version = request.version, .op = request.op, .serial = request.serial, .ok = 1};
-    reply.outcome.end_reason = SERVER_CALL;
+    reply.outcome.end_reason = SERVER_CALL_FAILED;
     reply.outcome.call_state = request.op == CONTROL_WAIT_READY ? WB_READY : WB_RETURNED;
     for (unsigned i = 0; request.op == CONTROL_BUFFERS && i < CONTROL_MAX_ARGS; i++)
         reply.address[i] = 0x300000001000ull + 4096 * i;
