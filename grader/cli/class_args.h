@@ -25,7 +25,7 @@ bool cli_class_grade(const struct options *o, struct store *s, const char *seed,
 bool cli_class_export(const struct options *o, struct store *s, FILE *f, struct err *e);
 /* Returns the exit status: 3 if a result is IE, 1 if not all are AC, else 0. */
 int cli_class_exit_status(struct store *s, struct err *e);
-/* Opens the store that the first argument names. `usage` describes the operands, of which at least
+/* Opens the store that the first operand names. `usage` describes the operands, of which at least
  * `min_names` are needed. */
 bool cli_class_open(const struct options *o, unsigned min_names, const char *usage, struct store *s,
                     struct err *e);

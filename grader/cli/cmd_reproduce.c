@@ -128,7 +128,7 @@ static const struct gpu_device *find_device(const char *name, struct err *e) {
 }
 
 static int reproduce(const struct options *o, struct store *s, struct err *e) {
-    struct options exercise_options = *o; /* with EXERCISE as the only argument */
+    struct options exercise_options = *o; /* with EXERCISE as the only operand */
     exercise_options.operands += 2;
     exercise_options.noperands = 1;
     const struct exercise *ex = cli_select_exercise(&exercise_options, e);

@@ -42,7 +42,7 @@ bool cli_deliver_editor_files(cli_deliver_function *deliver, void *user, struct 
 /* Returns the exercises that the operands name, or all of them without operands. The list ends with
  * NULL; the caller frees it. NULL with an error: a name is unknown. */
 const struct exercise **cli_select_exercises(const struct options *o, struct err *e);
-/* Returns the exercise that the only argument names; NULL with an error otherwise. */
+/* Returns the exercise that the only operand names; NULL with an error otherwise. */
 const struct exercise *cli_select_exercise(const struct options *o, struct err *e);
 struct report_style cli_style_for(int fd);
 /* Writes `text` to the file of --output, atomically; else to o->captured_output if there is one;

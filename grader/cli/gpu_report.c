@@ -122,7 +122,7 @@ static const char *const report_seed = "gpu report";
 static bool open_report(struct gpu_report *r, const struct options *o, struct err *e) {
     struct options exercise_options = *o;
     char parts_folder[PATH_MAX];
-    /* The first argument is the folder; exercises may follow. */
+    /* The first operand is the folder; exercises may follow. */
     exercise_options.operands++, exercise_options.noperands--;
     *r = (struct gpu_report){
         .o = o, .options = options_to_grade_options(o, o->devices[0]), .folder = o->operands[0]};

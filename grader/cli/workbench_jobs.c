@@ -90,10 +90,10 @@ static void on_row(void *user, const struct tune_page *p, const struct tune_row 
 
 static void sweep(const struct workbench_output *out) {
     struct options o = *out->o;
-    const char *argument = book_id(book_at(out->job->index));
+    const char *operand = book_id(book_at(out->job->index));
     struct workbench_output rows = *out;
     struct err e = {0};
-    o.operands = &argument, o.noperands = 1;
+    o.operands = &operand, o.noperands = 1;
     o.devices[0] = out->job->device, o.ndevices = 1;
     if (tune_sweep(&o, on_row, &rows, &e)) workbench_put_event(out, "swept", json_object());
     else put_failure(out, &e);

@@ -138,6 +138,10 @@ enum server_content { SERVER_INITIALIZED, SERVER_UNINITIALIZED /* counts as neve
 
 struct recording;
 
+/* `watch`: a descriptor whose end also ends the wait, such as a pidfd of the client's. */
+enum { SERVER_WATCH_NOTHING = -1 };
+/* Waits until the host process has loaded its object. Returns false if it ended or failed before;
+ * `out` says how. */
 bool server_wait_ready(struct server *s, double deadline, int watch, struct server_outcome *out);
 /* Frees everything on the device, resets module variables, allocates the buffers in order. */
 bool server_buffers(struct server *s, const struct server_buffer *buffers, unsigned n,
@@ -145,7 +149,7 @@ bool server_buffers(struct server *s, const struct server_buffer *buffers, unsig
 uint64_t server_buffer_address(const struct server *s, unsigned i);
 /* Makes the host process call `entry`. Returns false if the entry did not return properly; `out`
  * says how. `*recording` (free with recording_free) is NULL unless the entry returned. `out->error`
- * holds the first error of a CUDA call. */
+ * holds the first error of a CUDA call while recording; server_replay sets `out->fault`. */
 bool server_record(struct server *s, const char *entry, const struct wb_arg *args, unsigned nargs,
                    double deadline, int watch, struct recording **recording,
                    struct server_outcome *out);

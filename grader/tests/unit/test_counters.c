@@ -332,7 +332,7 @@ START_TEST(each_memory_path_has_its_own_counters) {
                       0);
     ck_assert_uint_eq(used.atomic_sectors + unused.atomic_sectors, 32 + 4);
     ck_assert_uint_eq(used.atomic_sectors_ideal + unused.atomic_sectors_ideal, 4 + 4);
-    ck_assert_uint_eq(table.const_load_threads, 64); /* the third one is an argument */
+    ck_assert_uint_eq(table.const_load_threads, 64); /* the third one is an operand */
     ck_assert_uint_eq(table.const_requests, 3);
     ck_assert_uint_eq(table.const_sectors, 4 + 1 + 1);
     ck_assert_uint_eq(table.const_sectors_ideal, 4 + 1 + 1); /* a broadcast's ideal is its 1 */

@@ -19,7 +19,7 @@ enum { MAX_VALUES = 8, VARIANTS = 3, MAX_RESULTS = 2, INPUTS = 5, MARKER_AT = 8 
 
 struct group {
     char opcode[64];
-    char types[MAX_VALUES], text[MAX_VALUES][16]; /* b h r q p, or # with the argument's text */
+    char types[MAX_VALUES], text[MAX_VALUES][16]; /* b h r q p, or # with the operand's text */
     unsigned nsources, nresults, first, count;
 };
 struct insn_case {

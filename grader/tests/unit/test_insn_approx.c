@@ -6,7 +6,7 @@
  * (operands.h there). One kernel runs the instruction on operands from memory (`list`), another
  * on blocks of operands, whose digest it computes itself (`digest`). make check compares all
  * results, and the digests of blocks that use every segment of every table; MUFU_ALL=1, which
- * `make check-mufu` sets, compares all digests, which cover every possible argument. */
+ * `make check-mufu` sets, compares all digests, which cover every possible operand. */
 #include "common/file.h"
 #include "grader/sim/code/insn.h"
 #include "grader/tests/mufu/operands.h"
@@ -235,7 +235,7 @@ START_TEST(approximate_results_match_an_h100) {
             u32 actual = (u32)results[i] ^ (u32)(results[i] >> 32),
                 expected = expected_bits(f, vectors, i);
             ck_assert_msg(actual == expected,
-                          "%s at level %s: argument %08x, second %08x: %08x, but an H100 gave %08x",
+                          "%s at level %s: operand %08x, second %08x: %08x, but an H100 gave %08x",
                           f->opcode, lanes_level_name(level), (u32)(operands[i] >> 32),
                           (u32)operands[i], actual, expected);
         }
@@ -309,12 +309,12 @@ static u64 operand_within(const struct bound *b, u32 n) {
 
 static void check_value(const struct bound *b, u64 operands, float actual) {
     double first = float_of((u32)(operands >> 32)), second = float_of((u32)operands);
-    double argument = b->exact ? first : second,
+    double operand = b->exact ? first : second,
            expected = b->exact ? b->exact(first) : first / second;
-    if (!(argument >= b->low && argument <= b->high) || argument == 0) return;
+    if (!(operand >= b->low && operand <= b->high) || operand == 0) return;
     if (!b->exact && !(fabs(expected) >= 0x1p-126 && fabs(expected) < 0x1p127))
         return; /* 2 ulp of normal results */
-    bool absolute = b->absolute < 0 && (b->relative == 0 || (argument > 0.5 && argument < 2));
+    bool absolute = b->absolute < 0 && (b->relative == 0 || (operand > 0.5 && operand < 2));
     double error = fabs(actual - expected),
            allowed = absolute ? exp2(b->absolute) : exp2(b->relative) * fabs(expected);
     ck_assert_msg(error <= allowed, "%s of %a, %a gives %a, not %a: an error of 2^%.1f",

@@ -18,7 +18,7 @@ static const struct {
     {"", "PTX line 1: expected .version and .target", ERR_INPUT},
     {"hello", "PTX line 1: expected a function, an entry or a variable, found 'hello'", ERR_INPUT},
     {".version 8.0\n.target sm_75\n.address_size 32", "PTX line 3: only 64-bit", ERR_UNSUPPORTED},
-    {K("add.s32 %r1, %r2"), "PTX line 5: expected ',' or ';' after the argument, found '}'",
+    {K("add.s32 %r1, %r2"), "PTX line 5: expected ',' or ';' after the operand, found '}'",
      ERR_INPUT},
     {K(".reg .b32 %r<3>;\nmov.u32 %r3, 1;"),
      "PTX line 5: the register '%r3' is outside the declared range '%r<3>'", ERR_INPUT},

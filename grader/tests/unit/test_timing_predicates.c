@@ -1,57 +1,71 @@
-/* test_timing_predicates.c — tests branches that ptxas replaces by predicates, and the L1 cost
- * of accesses by all lanes to one address, or by no lane. */
+/* test_timing_predicates.c — tests the time model of predicated code, of saturation that ptxas
+ * folds into a product, and of accesses by no lane or by all lanes to one address.
+ *
+ * ptxas predicates the code behind a branch, and drops the branch, where an arm has up to so many
+ * machine instructions, its branch included (measured: grader/tests/timing/if_conversion.py):
+ *
+ *     no load from global memory        8 in each arm
+ *     a load in or after a single arm   20
+ *     a load after two arms             20 together
+ *
+ * timing_spec.h lists the registers of the kernels: %r1 is the thread, %r5 the lane, %r6 the warp.
+ * Each warp scheduler has 8 of a block's 32 warps; a loop adds an addition, a comparison and a
+ * branch to each iteration. */
 #include "grader/tests/unit/timing_spec.h"
 
-/* One warp, four loads from L2 one after the other, each behind a branch over the load, its use and
- * `more` instructions. */
-static struct kernel_spec guarded_loads(unsigned more) {
+enum { WARPS_PER_SCHEDULER = 8, WARPS_PER_SM = 32, LOOP_INSNS = 3, L2_LATENCY = 390 };
+
+/* One warp, and four loads from L2 one after the other. Each is behind a branch over the load,
+ * `nfma` FMAs and a store of what was loaded. No thread takes the branch. */
+static struct kernel_spec guarded_loads(unsigned nfma) {
     struct kernel_spec s = {
         .blocks = SMS, .threads = 32, .n = 100, .dynamic_shared = 1024, .bytes = 1 << 20};
     s.prologue =
         "mul.wide.u32 %d10, %r4, 4;\nadd.s64 %d11, %d0, %d10;\nsetp.ge.s32 %p1, %r1, 1000;\n";
     for (unsigned k = 0; k < 4; k++) {
         spec_add(&s, "@%%p1 bra L%u;\nld.global.cg.u32 %%r%u, [%%d11+%u];\n", k, 30 + k, 65536 * k);
-        for (unsigned i = 0; i < more; i++)
+        for (unsigned i = 0; i < nfma; i++)
             spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i, i);
         spec_add(&s, "st.shared.u32 [%%r7+%u], %%r%u;\nL%u:\n", 128 * k, 30 + k, k);
     }
     return s;
 }
 
-/* Up to 20 instructions ptxas replaces the branches by predicates, and the loads are in flight
- * together: one L2 latency (390) an iteration, not four. */
+/* With 18 FMAs, the load and the store, 20 instructions are predicated, and the loads are in flight
+ * together: one L2 latency an iteration, and about 20 cycles to issue the rest. With 19 FMAs, each
+ * load waits for the one before: four latencies, each with 10 cycles for the branch and the store.
+ * Without the model of ptxas's scheduling (TERM_BIT), the loads wait for each other, too. */
 START_TEST(loads_behind_short_branches_are_in_flight_together) {
     struct kernel_spec together = guarded_loads(18), apart = guarded_loads(19);
-    ck_about(spec_cycles(&together), 100 * (390 + 20), 0.2);
-    ck_about(spec_cycles(&apart), 100 * 4 * (390 + 10), 0.1);
+    ck_about(spec_cycles(&together), 100 * (L2_LATENCY + 20), 0.2);
+    ck_about(spec_cycles(&apart), 100 * 4 * (L2_LATENCY + 10), 0.1);
     ck_assert(spec_cycles_disabling(&together, TERM_BIT(SCHEDULING)) >
               2.5 * spec_cycles(&together));
     buf_free(&together.body), buf_free(&apart.body);
 }
 END_TEST
 
-/* Half of the warps branch over eight additions: as predicated instructions they still take
- * their issue slots, and the branch takes none; nine are branched over. */
+/* Warps 0 to 3 of each eight, half of each scheduler's warps, skip eight FMAs. ptxas predicates
+ * these: all warps issue them, and there is no branch. It does not predicate nine: half of the
+ * warps issue them, and all issue the branch. */
 START_TEST(short_branches_are_predicated_for_all_warps) {
     struct kernel_spec s[2] = {{.blocks = SMS, .threads = 1024, .n = 100},
                                {.blocks = SMS, .threads = 1024, .n = 100}};
     for (unsigned k = 0; k < 2; k++) {
-        s[k].prologue =
-            "and.b32 %r20, %r6, 4;\nsetp.eq.s32 %p1, %r20, 0;\n"; /* four warps of eight,
-                                                                   on all schedulers */
+        s[k].prologue = "and.b32 %r20, %r6, 4;\nsetp.eq.s32 %p1, %r20, 0;\n";
         spec_add(&s[k], "@%%p1 bra OVER;\n");
         for (unsigned i = 0; i < 8 + k; i++)
             spec_add(&s[k], "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\n", i, i);
         spec_add(&s[k], "OVER:\n");
     }
-    ck_about(spec_cycles(&s[0]), 8 * 100 * (8 + 3), 0.1);
-    ck_about(spec_cycles(&s[1]), 8 * 100 * (9 / 2.0 + 1 + 3), 0.15);
+    ck_about(spec_cycles(&s[0]), WARPS_PER_SCHEDULER * 100 * (8 + LOOP_INSNS), 0.1);
+    ck_about(spec_cycles(&s[1]), WARPS_PER_SCHEDULER * 100 * (9 / 2.0 + 1 + LOOP_INSNS), 0.15);
     buf_free(&s[0].body), buf_free(&s[1].body);
 }
 END_TEST
 
-/* Half of the lanes take either arm, each of `n` instructions with the branch at its end; the next
- * iteration's load is behind them if `load`. */
+/* Half of the lanes take each arm of an if and else. The first has n - 1 FMAs and a branch to the
+ * end, the second n - 1 FMAs. With `load`, a load follows the two in the same iteration. */
 static struct kernel_spec two_arms(unsigned n, bool load) {
     struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 100, .bytes = 1 << 20};
     s.prologue = "and.b32 %r20, %r5, 1;\nsetp.eq.s32 %p1, %r20, 0;\n"
@@ -67,29 +81,29 @@ static struct kernel_spec two_arms(unsigned n, bool load) {
     return s;
 }
 
-/* ptxas replaces both arms by predicates up to 8 instructions each, or up to 10 where a load is
- * behind them (grader/tests/timing/if_conversion.py): no branch takes an issue slot. Divergent
- * lanes run both arms either way, so longer arms cost the two branches more: 16 instead of 14 of 8.
- */
+/* Divergent lanes execute both arms in any case: 2 * 7 FMAs for n = 8, which ptxas predicates, and
+ * 2 * 8 FMAs and two branches for n = 9. With a load after them, arms of 10 are predicated, those
+ * of 11 aren't. */
 START_TEST(both_arms_of_an_else_are_predicated) {
     struct kernel_spec s[2] = {two_arms(8, false), two_arms(9, false)};
-    ck_about(spec_cycles(&s[0]), 8 * 100 * (14 + 3), 0.1);
-    ck_about(spec_cycles(&s[1]), 8 * 100 * (16 + 2 + 3), 0.15);
+    ck_about(spec_cycles(&s[0]), WARPS_PER_SCHEDULER * 100 * (2 * 7 + LOOP_INSNS), 0.1);
+    ck_about(spec_cycles(&s[1]), WARPS_PER_SCHEDULER * 100 * (2 * 8 + 2 + LOOP_INSNS), 0.15);
     struct kernel_spec with_load[2] = {two_arms(10, true), two_arms(11, true)};
     double step = spec_cycles(&with_load[1]) - spec_cycles(&with_load[0]);
-    ck_assert_msg(step > 8 * 100 * 3, "two more instructions and two branches: %g cycles", step);
+    ck_assert_msg(step > WARPS_PER_SCHEDULER * 100 * 3,
+                  "two more FMAs and two branches, 4 in all, take %g cycles", step);
     for (unsigned i = 0; i < 2; i++) buf_free(&s[i].body), buf_free(&with_load[i].body);
 }
 END_TEST
 
-/* ptxas folds the saturation of a product into FFMA.SAT, as in each expf: a pair is one instruction
- * of the FMA pipe, not one of XU besides, which takes 16 lanes a clock. */
+/* ptxas folds the saturation of a product into FFMA.SAT, as in each expf. So the pair costs one FMA
+ * instruction, without a conversion in the XU pipe (16 lanes a cycle). */
 START_TEST(saturation_is_folded_into_the_product) {
     struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 100};
     for (unsigned i = 0; i < 8; i++)
         spec_add(&s, "fma.rn.f32 %%f%u, %%f%u, %%f90, %%f91;\ncvt.sat.f32.f32 %%f%u, %%f%u;\n", i,
                  i, i, i);
-    ck_about(spec_cycles(&s), 8 * 100 * (8 + 3), 0.1);
+    ck_about(spec_cycles(&s), WARPS_PER_SCHEDULER * 100 * (8 + LOOP_INSNS), 0.1);
     buf_free(&s.body);
 }
 END_TEST
@@ -101,23 +115,23 @@ START_TEST(fully_predicated_off_accesses_cost_a_wavefront) {
     for (unsigned i = 0; i < 8; i++)
         spec_add(&s, "ld.shared.u32 %%r%u, [%%r21+%u];\n@%%p1 ld.shared.u32 %%r%u, [%%r21+%u];\n",
                  30 + i, 512 * i, 40 + i, 512 * i + 4096);
-    ck_about(spec_cycles(&s), 32 * 20 * 8 * (2 + 1), 0.1);
+    ck_about(spec_cycles(&s), WARPS_PER_SM * 20 * 8 * (2 + 1), 0.1);
     buf_free(&s.body);
 }
 END_TEST
 
-/* 512 bytes of registers take four wavefronts to fill, though all lanes read the same 16. */
+/* 512 bytes of registers take four wavefronts to fill, though all lanes read the same 16 bytes. */
 START_TEST(wide_broadcast_loads_cost_register_writes) {
     struct kernel_spec s = {.blocks = SMS, .threads = 1024, .n = 40};
     for (unsigned i = 0; i < 8; i++)
         spec_add(&s, "ld.global.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%d0+%u];\n", 30 + 4 * i,
                  31 + 4 * i, 32 + 4 * i, 33 + 4 * i, 16 * i);
-    ck_about(spec_cycles(&s), 32 * 40 * 8 * 4, 0.15);
+    ck_about(spec_cycles(&s), WARPS_PER_SM * 40 * 8 * 4, 0.15);
     buf_free(&s.body);
 }
 END_TEST
 
-/* Each distinct word of constant memory takes two cycles; one word for all lanes is an argument. */
+/* Each distinct word of constant memory takes two cycles; here each access has eight. */
 START_TEST(constant_accesses_serialize_by_distinct_word) {
     struct kernel_spec s = {
         .blocks = SMS, .threads = 1024, .n = 20, .functions = ".const .align 4 .b8 table[1024];\n"};
@@ -126,7 +140,7 @@ START_TEST(constant_accesses_serialize_by_distinct_word) {
         "%d22, %d20, %d21;\n";
     for (unsigned i = 0; i < 4; i++)
         spec_add(&s, "ld.const.u32 %%r%u, [%%d22+%u];\n", 30 + i, 32 * i);
-    ck_about(spec_cycles(&s), 32 * 20 * 4 * 8 * 2, 0.1);
+    ck_about(spec_cycles(&s), WARPS_PER_SM * 20 * 4 * 8 * 2, 0.1);
     buf_free(&s.body);
 }
 END_TEST

@@ -27,7 +27,7 @@ static const struct rule {
     {"add.u32 %r9, %r1, 1;", "xxxx ...."},
     {"mul.lo.u32 %r9, %r1, 0;", "xxxx"},
     {"mov.u32 %r9, %r3;", "...."},
-    /* A defined argument decides. */
+    /* A defined operand decides. */
     {"and.b32 %r9, %r1, %r2;", "...."},
     {"and.b32 %r9, %r1, 65280;", ".x.."},
     {"and.b32 %r9, 255, %r1;", "x..."},

@@ -13,21 +13,22 @@ enum { SMS = 132 }; /* of the h200; 4 schedulers each */
  * grid, %r5 = lane, %r6 = warp, %r7 = offset of shared memory; %r20.., %f.., %d10.. are the body's.
  */
 struct kernel_spec {
-    const char *device, *prologue; /* before: ahead of the loop */
-    const char *functions;         /* ahead of the kernel */
+    const char *device;
+    const char *prologue;  /* PTX before the loop */
+    const char *functions; /* PTX before the kernel */
     struct buf body;
     unsigned blocks, threads, dynamic_shared, n, spill_bytes,
         cluster;          /* cluster: blocks of one; 0 = none */
     uint64_t bytes;       /* of the buffer */
-    uint64_t sample_key;  /* of sim_set_sample: which blocks are looked at */
-    bool warm, full_grid; /* whole: every block runs, not the sample alone */
+    uint64_t sample_key;  /* of sim_set_sample: which blocks are sampled */
+    bool warm, full_grid; /* full_grid: every block runs, not the sample alone */
     bool cooperative;
     double warm_bytes;
     struct buf listing; /* of machine code, by spec_code; empty = none */
 };
 enum {
     SPEC_LINE = 18
-}; /* of the text: where the body begins; behind it come add, setp, bra, ret */
+}; /* the line of the text where the body begins; after it come add, setp, bra and ret */
 
 /* A machine instruction of the kernel: the line that it was made from, and how it is issued: clocks
  * to the next one, the barrier that its result releases (7 = none), a mask of those to wait for.
@@ -47,7 +48,7 @@ struct kernel_spec stream_spec(const char *device, unsigned blocks);
 struct time_estimate spec_model_with(const struct kernel_spec *s, unsigned disabled_terms,
                                      unsigned workers);
 struct time_estimate spec_model(const struct kernel_spec *s);
-/* Cycles of the device beside the launch itself. */
+/* Return the cycles of the device without the launch itself. */
 double spec_cycles_disabling(const struct kernel_spec *s, unsigned disabled_terms);
 double spec_cycles(const struct kernel_spec *s);
 
