@@ -3,5 +3,6 @@
 #pragma once
 #include "grader/class/assignment.h"
 
+/* Compiles the part's file of hidden cases, and puts the cases into its policy; unloads them. */
 bool assignment_hidden_load(struct assignment_part *p, struct err *e);
 void assignment_hidden_free(struct assignment_part *p);

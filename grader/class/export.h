@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+/* Write the gradebook as a table for a terminal; as CSV. */
 bool export_text(struct store *s, FILE *f, struct err *e);
 bool export_csv(struct store *s, FILE *f, struct err *e);
 /* Writes the columns of nbgrader's CsvExportPlugin. */

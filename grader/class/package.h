@@ -3,5 +3,7 @@
 #pragma once
 #include "grader/class/assignment.h"
 
+/* Writes the zip that Gradescope builds an autograder from; `file_count` gets its number of
+ * files. */
 bool class_write_package(const struct assignment *a, const char *path, unsigned *file_count,
                          struct err *e);

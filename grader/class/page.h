@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+/* Begin and end a page of HTML; append escaped text. */
 void class_page_begin(const char *title, struct buf *out);
 void class_page_end(struct buf *out);
 void class_page_put_text(const char *s, struct buf *out);

@@ -26,6 +26,7 @@ struct roster {
     void *ids, *aliases, *bases, *rotations,
         *groups; /* trees of struct roster_name, see tsearch(3) */
 };
+/* Reads a CSV file. Returns false if it is none, or has no column that identifies students. */
 bool roster_read(const char *path, struct roster *r, struct err *e);
 /* Returns the index of the row with this id or name, ROSTER_NONE, or ROSTER_AMBIGUOUS. */
 int roster_find(const struct roster *r, const char *name);

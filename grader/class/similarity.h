@@ -110,6 +110,8 @@ struct similarity_pages {
     struct buf book_rows, book_csv; /* texts that copy a version of the book's */
     unsigned pair_count, book_copy_count;
 };
+/* Write pages of passages that submissions share: begin in a folder, add each exercise, end with
+ * the index. */
 bool similarity_pages_begin(struct similarity_pages *p, const char *folder, struct err *e);
 bool similarity_pages_add(struct similarity_pages *p, const struct similarity_class *c,
                           struct err *e);

@@ -39,6 +39,7 @@ void gpu_part_add_failure(json_t *part, const char *description, const char *rea
 /* Writes report.md and report.json from all parts; false if the folder isn't writable. */
 bool gpu_report_write(const struct gpu_report *r, bool complete, struct err *e);
 
+/* Returns true after the deadline: no further version starts. */
 bool gpu_report_is_out_of_time(const struct gpu_report *r);
 
 /* ---- the stages ---- */

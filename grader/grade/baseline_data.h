@@ -69,9 +69,12 @@ bool baseline_limits(const struct exercise *ex, const struct grade_options *go, 
 
 /* ---- the same from a text ---- */
 
+/* Returns false if the text was changed since baseline_data_append_digest(). */
 bool baseline_data_verify(const struct buf *text, struct err *e);
+/* Sets a version's times by the line with this key; returns false if there is none. */
 bool baseline_data_find_times(const char *text, const char *exercise, const char *device,
                               const char *version, const char *key, double times[2]);
+/* Returns true if the text has lines of the exercise. */
 bool baseline_data_has(const char *text, const char *exercise);
 void baseline_data_find_limits(const char *text, const char *exercise, const char *key,
                                struct buf *out);

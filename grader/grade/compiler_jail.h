@@ -13,6 +13,8 @@ struct compiler_jail {
     bool has_compiler; /* a toolkit was found */
     char cuda[PATH_MAX], disassembler[PATH_MAX], library[PATH_MAX + 32];
 };
+/* Describes a sandbox in which nvcc can run. Returns false if a part of the installation is
+ * missing. */
 bool build_compiler_jail(struct compiler_jail *t, struct err *e);
 /* Sets the path of NVIDIA's disassembler; `path` may be NULL. Returns false if there is none, or if
  * disassembly is off. */

@@ -30,7 +30,9 @@ enum device_outcome {
 };
 
 struct device_process;
+/* Starts the process in its sandbox; NULL if that fails. */
 struct device_process *device_process_start(const struct device_process_options *o, struct err *e);
+/* Return the descriptors that its host process needs. */
 int device_process_client_socket(const struct device_process *d);
 int device_process_client_window(const struct device_process *d);
 /* Closes our copy of the client's end; otherwise the death of a client would go unnoticed. */

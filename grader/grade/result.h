@@ -15,6 +15,7 @@ enum verdict {
 #undef VERDICT
     V_COUNT
 };
+/* Return "AC"; "accepted". */
 const char *verdict_code(enum verdict v);
 const char *verdict_text(enum verdict v);
 /* Returns the verdict of a result with both verdicts: the later one in verdict.def. */

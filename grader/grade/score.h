@@ -24,6 +24,7 @@
  * is a condition: a miss costs half of the progress at once, and all of it from
  * SCORE_CONDITION_RANGE times the limit on. */
 #define SCORE_CONDITION_RANGE 16.0
+/* Returns how far a goal is reached from the baseline on, 0 to 1, on a logarithmic scale. */
 double score_goal_progress(const struct technique_result *t);
 
 /* Returns the technique points. Each goal's share is `full` / goals, earned in proportion to its

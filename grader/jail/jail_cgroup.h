@@ -11,6 +11,7 @@ struct jail_cgroup {
     char paths[2][JAIL_CGROUP_PATH];
     unsigned n; /* 0 = none could be created; the sandbox works without them */
 };
+/* Makes a control group with these limits, if this machine allows it. */
 void jail_cgroup_open(struct jail_cgroup *c, const struct jail_limits *l);
 bool jail_cgroup_add(const struct jail_cgroup *c, pid_t pid);
 enum jail_cgroup_outcome {

@@ -43,6 +43,7 @@ struct page_bar {
     double total; /* in us: the length of the bar, also its label */
     double parts[PAGE_PARTS];
 };
+/* Appends a bar chart whose bars are stacked from PAGE_PARTS parts. */
 void page_stacked_bars(const char *title, const struct page_bar *bars, unsigned n,
                        const char *const names[PAGE_PARTS], struct buf *out);
 
@@ -68,6 +69,7 @@ struct page_series {
     const char *name;
     const double *values;
 };
+/* Appends a chart with a line for each series. */
 void page_line_chart(const char *title, const char *unit, const char *const *names, unsigned n,
                      const struct page_series *series, unsigned nseries, bool logarithmic,
                      struct buf *out);

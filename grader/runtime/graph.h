@@ -45,7 +45,9 @@ enum { WB_MAX_BODIES = 1 << 16 /* of one node */ };
 /* The node's command, with a graph for each body; `p` gets them. */
 int wb_graph_conditional_new(struct cudaConditionalNodeParams *p, struct wb_command *c);
 #endif
+/* Runs the bodies that the node's condition selects. */
 int wb_graph_conditional_run(const struct wb_command *c);
+/* Sets the conditions that have a default value, also those in bodies, before a graph runs. */
 int wb_graph_conditional_reset(cudaGraph_t g);
 
 /* ---- graphs that kernels launch (graph_device.c) ---- */

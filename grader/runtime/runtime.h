@@ -34,12 +34,14 @@ void wb_set_call_site(const void *return_address);
         wb_end_call(wb_outer);                          \
         wb_error;                                       \
     })
+/* Begin and end a call, whose name errors show. Begin returns the call around it. */
 const char *wb_begin_call(const char *name);
 void wb_end_call(const char *outer);
 
 /* source_line.c: finds the line of the program's source that called the runtime: the one that the
  * return address belongs to, or, if that is NULL, the innermost one on the call stack. */
 struct line_position;
+/* Finds the source line of a call by its return address. */
 bool wb_find_source_line(const void *return_address, struct line_position *out);
 
 /* ---- modules (modules.c) ---- */
@@ -107,6 +109,7 @@ struct wb_range {
     struct CUmemPoolHandle_st *pool; /* that it is of, or NULL */
     int advice[WB_ADVICE_COUNT];     /* of managed memory: locations; -1 = the host, -2 = none */
 };
+/* The table of allocated ranges: adds one; finds the one that holds an address; removes one. */
 bool wb_range_add(uint64_t start, uint64_t bytes, enum wb_memory_kind kind, unsigned flags);
 bool wb_range_find(const void *p, struct wb_range *out);
 bool wb_range_remove(uint64_t start);
@@ -229,6 +232,7 @@ struct wb_command {
     };
 };
 
+/* Run a command, or a graph's commands, now. They return an error of CUDA. */
 int wb_run_command(const struct wb_command *c);
 /* Frees as cudaFreeAsync does. */
 int wb_free(void *p);
@@ -277,6 +281,7 @@ int wb_check_unsafe_call(void);
 int wb_check_implicit_sync(cudaStream_t s);
 enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode mode);
 
+/* Returns an error if the stream does not exist. */
 int wb_check_stream(cudaStream_t s);
 
 /* ---- the order of commands (stream_order.c) ---- */

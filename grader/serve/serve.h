@@ -82,6 +82,7 @@ bool serve_guard_accepts_origin(const struct serve_guard *g, const char *origin_
 /* events.c: the pages that listen. */
 struct MHD_Response;
 struct serve_events;
+/* Events for browsers (server-sent events): open, close, send one to every connection. */
 struct serve_events *serve_events_new(void);
 void serve_events_free(struct serve_events *v);
 void serve_events_send(struct serve_events *v, const char *name, const char *data);

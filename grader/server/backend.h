@@ -120,6 +120,7 @@ struct backend_ptxas {
     void *user;
     void (*on_failure)(void *user, const char *text);
 };
+/* Makes ptxas find each kernel's registers and spills; without it, they are estimated. */
 void backend_sim_set_ptxas(struct backend *b, const struct backend_ptxas *p);
 /* Returns NULL with the reason in `e` on failure. */
 struct backend *backend_sim_open(const struct sim_options *o, struct err *e);

@@ -28,6 +28,7 @@ struct gpu_info {
 struct backend *backend_gpu_open(const struct gpu_options *o, struct err *e);
 void backend_gpu_info(const struct backend *b, struct gpu_info *out);
 
+/* Overwrites L2, so that the next launch starts cold. */
 bool backend_gpu_flush_l2(struct backend *b);
 /* Returns false with a reason if the queue cannot be held. */
 bool backend_gpu_begin_timed(struct backend *b, struct err *e);

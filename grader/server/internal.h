@@ -123,6 +123,7 @@ void server_context_clear(struct server *s, bool keep_variables);
 
 void server_clock_set_order(struct server *s, const struct wb_req_order *q,
                             struct message_tail tail);
+/* Adds a launch to the timeline of events. */
 void server_clock_launch(struct server *s, const struct server_launch *l);
 /* A copy within the device, or a fill: its overhead in launches, and its DRAM bytes. */
 void server_clock_device_op(struct server *s, double launches, double bytes);

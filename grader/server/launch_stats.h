@@ -94,6 +94,7 @@ void launch_stats_kernel_account(const struct launch_stats_kernel *k,
  * timeline's engines. Returns false if no kernel ran. */
 bool launch_stats_account(const struct launch_stats *t, struct launch_stats_account *out);
 
+/* Adds a launch's counters and times to its kernel's. */
 void launch_stats_add_launch(struct launch_stats *t, const struct gpu_device *d,
                              const struct server_launch *l);
 /* Returns the fraction of the device that a launch occupies: of its block slots or, if `e` says so,

@@ -171,6 +171,7 @@ bool server_has_version_mismatch(const struct server *s);
 void server_drain_output(struct server *s, struct buf *out);
 
 void recording_free(struct recording *r);
+/* Returns the number of kernel launches that a replay makes. */
 unsigned recording_launches(const struct recording *r);
 /* Returns true if the recording has other commands that write device memory: copies, fills. */
 bool recording_has_writes(const struct recording *r);
@@ -184,6 +185,7 @@ struct server_transfers {
      * that depend on each other or share a direction, as if nothing else took time. */
     uint64_t bus_bytes_in, bus_bytes_out, bus_critical_path_bytes;
 };
+/* Returns the bytes and copies that a replay moves between host and device. */
 struct server_transfers recording_transfers(const struct server *s, const struct recording *r);
 
 /* One per launch of a replay, in order: modelled seconds with their interval, and the fraction of
@@ -206,6 +208,7 @@ struct server_schedule {
     struct server_span spans[SERVER_MAX_SPANS]; /* the first ones */
     unsigned nspans;
 };
+/* Schedules a replay's commands on the timeline, with these times of its launches. */
 bool recording_schedule(const struct server *s, const struct recording *r,
                         const struct server_launch_time *launches, unsigned n,
                         struct server_schedule *out);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The commands of simgpu. They return the exit status. */
 int simgpu_nvcc(int argc, char **argv);
 static inline bool simgpu_is_help(const char *argument) {
     return !strcmp(argument, "--help") || !strcmp(argument, "-h");
@@ -19,6 +20,7 @@ int simgpu_devices(int argc, char **argv);
 /* ---- programs that connect (listener.c) ---- */
 
 struct listener;
+/* Opens a socket for the programs that connect to simgpu; NULL with an error. */
 struct listener *listener_open(struct err *e);
 /* Returns the descriptor that programs inherit, with its number in WARPBOOK_SOCKET. */
 int listener_client_fd(const struct listener *r);

@@ -5,6 +5,7 @@
 #include "common/buf.h"
 #include "grader/sim/sim.h"
 
+/* The commands `coverage` and `disasm` of simgpu; they return the exit status. */
 int coverage_main(int argc, char **argv);
 int disasm_main(int argc, char **argv);
 /* Returns true if the simulator accepts a kernel that consists of this one instruction; otherwise
