@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what two versions of the grader said of the same files, apart from words.
 
-usage: compare.py BEFORE AFTER      two folders of outputs: NAME.json, NAME.text, NAME.profile
+usage: compare.py BEFORE AFTER      two folders of outputs: NAME.json, NAME.text, NAME.profile, as record.sh writes them
 
 Run it after a change that renames things and must leave every result as it was. BEFORE has the JSON of schema 1, AFTER that
 of schema 2. JSON must agree in every key (through the tables *_v1.def and KEYS), number, verdict and list; a text that
