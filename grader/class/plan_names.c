@@ -34,7 +34,7 @@ static const char *find_extension(const char *file) {
         if (previous == file || previous[-1] != '.' || !isalpha((unsigned char)*previous)) break;
         end = dot = previous - 1;
     }
-    return dot ? dot : file;
+    return dot ? dot : file + strlen(file);
 }
 
 /* Canvas appends -N to the name of a file that was uploaded before, as in "transpose-N.cu". Returns

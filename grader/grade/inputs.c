@@ -34,7 +34,7 @@ struct input_prefetch {
     pid_t pid; /* 0 = it has ended */
     const char *seed;
     unsigned index;
-    struct problem problem;    /* its memory is shared with the process */
+    struct problem problem;     /* its memory is shared with the process */
     struct argument *arguments; /* EX_ARGS, in that memory: the process's copy of problem.arg */
     struct case_memory case_memory;
 };

@@ -260,7 +260,8 @@ static bool compare(struct livelock_detector *d, struct worker *k, u64 executed)
 
 bool livelock_found(struct livelock_detector *d, struct worker *k, u64 executed) {
     const struct memory *m = &k->launch->sim->memory;
-    bool has_host_writes = m->regions[MEM_HOST_SHARED].ever_used_end != m->regions[MEM_HOST_SHARED].low;
+    bool has_host_writes =
+        m->regions[MEM_HOST_SHARED].ever_used_end != m->regions[MEM_HOST_SHARED].low;
     if (!d->min_distance) d->min_distance = d->next_attempt = MIN_DISTANCE;
     if (d->phase == IDLE && executed < d->next_attempt) return false;
     if (has_host_writes || global_bytes(m) >> 20 > MAX_GLOBAL_MIB) return false;
