@@ -22,6 +22,8 @@ MAKEFLAGS += -j$(shell nproc)
 # CROSS=aarch64-linux-gnu- SYSROOT=/path builds for another processor, into build/aarch64
 # (docs/arm.md).
 CC     := $(CROSS)gcc$(SYSROOT:%= --sysroot=%)
+LD     := $(CROSS)ld
+OBJCOPY := $(CROSS)objcopy
 CXX    := $(CROSS)g++$(SYSROOT:%= --sysroot=%)
 ARCH   := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
 B      := $(if $(CROSS),build/$(ARCH)$(SAN:%=-san),$(if $(SAN),build/san,build))
@@ -48,7 +50,7 @@ Q      := $(if $(V),,@)
 CUDA   := $(B)/cuda
 # CUDA is a link to the toolkit, which grader/setup.sh makes.
 
-all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/libexec/device $(B)/lib/libwbcudart.a
+all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/libexec/device $(B)/lib/libwbcudart.a $(B)/lib/libsimgpu.a
 
 # ---- setup: libraries, packages and compiler; runs again when its inputs change ----
 SETUP := CC='$(CC)' CXX='$(CXX)' sh grader/setup.sh
@@ -76,6 +78,7 @@ layers     := jail book grade report class serve cli
 page_c    := $(wildcard grader/page/*.c)
 grader_c  := $(filter-out grader/cli/main.c,$(foreach layer,$(layers),$(wildcard grader/$(layer)/*.c)))
 simgpu_c  := $(wildcard grader/simgpu/*.c)
+library_c := $(wildcard grader/libsimgpu/*.c)
 device_c  := $(wildcard grader/device/*.c)
 chapter_c := $(wildcard chapters/*/*_test.c)
 unit_c    := $(wildcard grader/tests/unit/*.c grader/tests/fuzz/*.c)
@@ -198,6 +201,12 @@ check-pages: site $(B)/pages.done
 	$(Q)python3 grader/tests/pages/attack.py $(B)/grader
 $(B)/simgpu: $(call obj,$(simgpu_c) $(page_c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
+# The simulator as a library for other programs: one object, in which only simgpu_* is global. It is
+# static, since a shared one would need all code compiled as position-independent for libraries.
+$(B)/lib/libsimgpu.a: $(call obj,$(library_c)) $(base_o)
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ $@.parts && ar rcs $@.parts $(base_o) && $(LD) -r -o $@.o $(call obj,$(library_c)) $(exec_o) $@.parts
+	$(Q)$(OBJCOPY) -w --keep-global-symbol='simgpu_*' $@.o && ar rcs $@ $@.o && rm $@.o $@.parts
 # The device process has no code or data of the book or of grading, so a submission can't read any
 # from it. Its sandbox contains the system's libraries and lib/carry, so libraries from other
 # folders are copied there.
@@ -267,7 +276,7 @@ bench-again: all
 # Measures the cost of the runtime's calls.
 bench-calls: all
 	$(Q)$(B)/simgpu nvcc grader/tests/bench/calls/calls.cu -o $(B)/tests/bench-calls && $(B)/simgpu run $(B)/tests/bench-calls
-$(B)/tests/unit: $(call obj,$(unit_c) $(filter-out grader/simgpu/main.c,$(simgpu_c)) grader/runtime/line_table.c) $(grader_o) $(base_o)
+$(B)/tests/unit: $(call obj,$(unit_c) $(library_c) $(filter-out grader/simgpu/main.c,$(simgpu_c)) grader/runtime/line_table.c) $(grader_o) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 

@@ -16,7 +16,7 @@ static int describe_device(const char *name) {
     return 0;
 }
 
-int simgpu_devices(int argc, char **argv) {
+int devices_main(int argc, char **argv) {
     if (argc > 1) return fprintf(stderr, "usage: simgpu devices [NAME]\n"), 2;
     if (argc) return describe_device(argv[0]);
     printf("%-10s %-28s %5s %4s %8s %10s %10s %11s  %s\n", "name", "device", "cc", "SMs", "clock",

@@ -11,10 +11,10 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
-    {"nvcc", simgpu_nvcc, "nvcc ARGS...              build a program; takes nvcc's own arguments"},
-    {"run", simgpu_run,
+    {"nvcc", nvcc_main, "nvcc ARGS...              build a program; takes nvcc's own arguments"},
+    {"run", run_main,
      "run [options] PROG ARGS... run a program; `simgpu run` alone lists the options"},
-    {"devices", simgpu_devices, "devices [NAME]            list the devices that can be simulated"},
+    {"devices", devices_main, "devices [NAME]            list the devices that can be simulated"},
     {"coverage", coverage_main,
      "coverage [FILE|--markdown] list the supported PTX instructions, or check those in FILE"},
     {"disasm", disasm_main,
@@ -24,7 +24,7 @@ enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
 /* `run` and `nvcc` have options of their own, and help on them. */
 static int run_command(unsigned i, int argc, char **argv) {
-    bool has_own_help = commands[i].run == simgpu_run || commands[i].run == simgpu_nvcc;
+    bool has_own_help = commands[i].run == run_main || commands[i].run == nvcc_main;
     if (has_own_help || !argc || !simgpu_is_help(argv[0])) return commands[i].run(argc, argv);
     return printf("usage: simgpu %s\n", commands[i].help), 0;
 }

@@ -169,7 +169,7 @@ static void build_command(struct nvcc_command *c, char *nvcc, char *library, int
     if (c->needs_link) c->argv[c->argc++] = library;
 }
 
-int simgpu_nvcc(int argc, char **argv) {
+int nvcc_main(int argc, char **argv) {
     char nvcc[PATH_MAX], toolkit[PATH_MAX], library[PATH_MAX];
     struct err e = {0};
     struct nvcc_command c = {.argv = xcalloc(2 * (size_t)argc + 16, sizeof(char *)),

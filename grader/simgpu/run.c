@@ -569,7 +569,7 @@ static bool write_page(struct run *run, struct err *e) {
     return ok;
 }
 
-int simgpu_run(int argc, char **argv) {
+int run_main(int argc, char **argv) {
     struct err e = {0};
     FILE *counters_out;
     struct run_options o = {.device = "h200", .sanitize = true, .timeout = 60};

@@ -10,12 +10,12 @@
 #include <string.h>
 
 /* The commands of simgpu. They return the exit status. */
-int simgpu_nvcc(int argc, char **argv);
+int nvcc_main(int argc, char **argv);
 static inline bool simgpu_is_help(const char *argument) {
     return !strcmp(argument, "--help") || !strcmp(argument, "-h");
 }
-int simgpu_run(int argc, char **argv);
-int simgpu_devices(int argc, char **argv);
+int run_main(int argc, char **argv);
+int devices_main(int argc, char **argv);
 
 /* ---- programs that connect (listener.c) ---- */
 
