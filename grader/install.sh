@@ -9,7 +9,9 @@
 #                         `installed`, by which programs know that they are installed
 #                         (common/paths.h), with the toolkit of the build; `files`, the list for
 #                         uninstall
-#   share/doc/warpbook/   the guides
+#   include/simgpu.h, lib/libsimgpu.a, lib/pkgconfig/    the simulator as a library
+#   share/man/man1/       simgpu's manual page
+#   share/doc/warpbook/   the guides; libsimgpu/: an example
 #   share/bash-completion/, share/zsh/    completion of the grader's commands and options
 # The programs never write there. RECORD=no leaves the toolkit out, for a package that goes to other
 # machines.
@@ -34,7 +36,7 @@ uninstall() {
     for folder in share/warpbook share/doc/warpbook lib/warpbook libexec/warpbook; do
         if [ -d "$to/$folder" ]; then find "$to/$folder" -depth -type d -empty -delete; fi
     done
-    for folder in bin lib libexec share/doc share/bash-completion/completions share/bash-completion \
+    for folder in bin include lib/pkgconfig lib libexec share/man/man1 share/man share/doc share/bash-completion/completions share/bash-completion \
         share/zsh/site-functions share/zsh share; do rmdir "$to/$folder" 2>/dev/null || true; done
 }
 if [ "$what" = uninstall ]; then uninstall; exit 0; fi
@@ -94,6 +96,15 @@ program "$build/simgpu" bin/simgpu
 program "$build/libexec/device" libexec/warpbook/device
 program "$build/libexec/hostproc" libexec/warpbook/hostproc
 put 644 "$build/lib/libwbcudart.a" lib/warpbook/libwbcudart.a
+strip -g -o "$build/install.stripped" "$build/lib/libsimgpu.a"
+put 644 "$build/install.stripped" lib/libsimgpu.a
+sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$(sh grader/version.sh | cut -d' ' -f1)|" \
+    -e "s|@LIBRARIES@|$(cat "$build/deps/md")|" grader/libsimgpu/simgpu.pc.in >"$build/install.stripped"
+put 644 "$build/install.stripped" lib/pkgconfig/simgpu.pc
+rm -f "$build/install.stripped"
+put 644 grader/libsimgpu/simgpu.h include/simgpu.h
+put 644 grader/simgpu/simgpu.1 share/man/man1/simgpu.1
+for file in example.c sum.cu; do put 644 grader/libsimgpu/example/$file share/doc/warpbook/libsimgpu/$file; done
 folders="chapters common"
 for folder in solutions grader/vendor grader/serve/app grader/editor grader/notebook; do if [ -d $folder ]; then folders="$folders $folder"; fi; done
 # shellcheck disable=SC2086

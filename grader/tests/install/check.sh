@@ -59,6 +59,16 @@ says "a cache that others may write to is not read" 'only you can write to' 2 \
     'mkdir -p open/warpbook && chmod 777 open/warpbook && cd work && XDG_CACHE_HOME=$HOME/open grader quiz 02 --answers 8,5,4,12,c'
 says "a program of one's own" 'sectors' 0 \
     'simgpu nvcc work/chapters/02-coalescing/quiz/sectors.cu -o sectors && simgpu run --counters text ./sectors 2>&1'
+# The library's example, as its comment says.
+sed "s|^prefix=.*|prefix=$top/root/usr/local|" "$top/root/usr/local/lib/pkgconfig/simgpu.pc" >"$top/other/simgpu.pc"
+export_flags=$(PKG_CONFIG_PATH=$top/other pkg-config --cflags --libs --static simgpu)
+example=$top/root/usr/local/share/doc/warpbook/libsimgpu
+nvcc=$(readlink -f "$tree/$build/cuda")/bin/nvcc
+says "a program of one's own links the simulator" 'data race within a block' 0 \
+    "$nvcc -ptx -lineinfo -arch=compute_90 $example/sum.cu -o sum.ptx && cc $example/example.c $export_flags -o example && ./example sum.ptx"
+if command -v man >/dev/null; then
+    says "simgpu has a manual page" 'NAME' 0 "man -l $top/root/usr/local/share/man/man1/simgpu.1 | cat"
+fi
 says "a class" 'alice' 1 'mkdir -p class/alice && cp work/chapters/02-coalescing/transpose.cu class/alice && grader batch class --exercise transpose --format csv'
 cat >"$top/other/hw.toml" <<'END'
 seed = "s"

@@ -158,6 +158,16 @@ START_TEST(help_is_printed_and_the_nearest_word_suggested) {
 END_TEST
 
 /* The bash script is executed; of zsh's the syntax and words are checked, by zsh if it is there. */
+START_TEST(the_manual_page_lists_the_options_of_run) {
+    ck_assert_int_eq(
+        shell("%s/simgpu run --help | grep -o '^  --[a-z-]*' | cut -c5- | sort >%s/help && "
+              "grep -o '^\\.It Fl .-[a-z-]*' grader/simgpu/simgpu.1 | sed 's/.*[\\]--*//' | "
+              "sort >%s/man && test -s %s/man && cmp %s/help %s/man",
+              build, work, work, work, work, work),
+        0);
+}
+END_TEST
+
 START_TEST(completion_offers_commands_options_and_exercises) {
     static const char *const cases[][3] = {{"pro", "1", "profile"},
                                            {"run --no-j", "2", "--no-jail"},
@@ -471,6 +481,7 @@ UNIT_SUITE(simgpu) {
     tcase_add_test(tc, a_long_launch_shows_its_progress_on_a_terminal);
     tcase_add_test(tc, invalid_command_lines_are_rejected);
     tcase_add_test(tc, help_is_printed_and_the_nearest_word_suggested);
+    tcase_add_test(tc, the_manual_page_lists_the_options_of_run);
     tcase_add_test(tc, completion_offers_commands_options_and_exercises);
     tcase_add_test(tc, a_program_without_a_server_sees_no_device);
     tcase_add_test(tc, a_foreign_cuda_runtime_is_reported);
