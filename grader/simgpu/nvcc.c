@@ -150,6 +150,14 @@ static void copy_arguments(struct nvcc_command *c, int argc, char **argv) {
 static char whole_program_arch[] = "arch=compute_90,code=compute_90",
             relocatable_arch[] = "arch=compute_90,code=[sm_90,compute_90]";
 
+/* Links the runtime by -L and -l: nvcc would compile a file's name after `-x cu`. */
+static void add_runtime(struct nvcc_command *c, char *library) {
+    *strrchr(library, '/') = 0;
+    c->argv[c->argc++] = "-L";
+    c->argv[c->argc++] = library;
+    c->argv[c->argc++] = "-lwbcudart";
+}
+
 static void build_command(struct nvcc_command *c, char *nvcc, char *library, int argc,
                           char **argv) {
     static char *const default_options[] = {"-lineinfo", "-cudart", "none"};
@@ -166,7 +174,7 @@ static void build_command(struct nvcc_command *c, char *nvcc, char *library, int
         c->argv[c->argc++] = "-gencode";
         c->argv[c->argc++] = c->relocatable ? relocatable_arch : whole_program_arch;
     }
-    if (c->needs_link) c->argv[c->argc++] = library;
+    if (c->needs_link) add_runtime(c, library);
 }
 
 int nvcc_main(int argc, char **argv) {

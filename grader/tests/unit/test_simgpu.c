@@ -205,12 +205,13 @@ START_TEST(a_foreign_cuda_runtime_is_reported) {
 }
 END_TEST
 
-/* Options for machine code alone, as in many Makefiles, and one with PTX too: simgpu runs the
- * PTX. */
+/* Options for machine code alone, as in many Makefiles, one with PTX too, and a language for all
+ * files: simgpu runs the PTX. */
 START_TEST(programs_built_for_sass_only_run_their_ptx) {
     static const char *const forms[] = {
         "-gencode arch=compute_90a,code=sm_90a",
         "--generate-code=arch=compute_80,code=[sm_80,sm_86]",
+        "-x cu -arch=sm_90",
         "-gencode arch=compute_80,code=\\\"sm_80\\\" -gencode=arch=compute_80,code=compute_80"};
     for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
         ck_assert_int_eq(shell("cd grader/tests/hosted && %s/simgpu nvcc %s main_part.cu "
