@@ -30,6 +30,7 @@ struct run_options {
     enum counter_format counters;
     const char *counters_file, *device, *report, *pictures, *listing;
     unsigned workers;
+    int error_exitcode; /* for a program that ends with 0 although there were findings; 0 = none */
     bool native, sample, sanitize, adversarial_schedule, hardware_order, report_leaks, time,
         cold_caches, ptx_counters;
     double timeout;
@@ -57,6 +58,7 @@ struct run {
     bool connected;             /* A process has requested a device. */
     bool version_mismatch;      /* A process uses another version of the runtime library. */
     _Atomic bool memory_exceeded, ended; /* The program hit --memory; the program has ended. */
+    _Atomic bool has_leaks;              /* --leaks reported memory. */
 };
 
 static const char usage[] =
@@ -79,6 +81,7 @@ static const char usage[] =
     "are\n"
     "                          scaled, results are not computed\n"
     "  --ptx-counters          count PTX instructions, before ptxas merges any (docs/counters.md)\n"
+    "  --error-exitcode N      exit with N if the program succeeds but something was reported\n"
     "  --leaks                 report device memory that the program did not free\n"
     "  --schedule hostile      split warps after divergence wherever hardware may\n"
     "  --memory-model hardware accept orders that GPUs keep but PTX does not promise\n"
@@ -119,7 +122,7 @@ static const struct {
                     {"--pictures", offsetof(struct run_options, pictures)},
                     {"--device", offsetof(struct run_options, device)}};
 
-enum number_option { WORKERS, MEMORY, BUDGET, TIMEOUT };
+enum number_option { WORKERS, MEMORY, BUDGET, TIMEOUT, ERROR_EXITCODE };
 static const struct {
     const char *name;
     double low, high;
@@ -129,6 +132,7 @@ static const struct {
     [MEMORY] = {"--memory", 1, 1 << 24, "MiB, from 1 to 16777216"},
     [BUDGET] = {"--budget", 1, 1e18, "a number, at least 1"},
     [TIMEOUT] = {"--timeout", 0.001, 1e6, "seconds, more than 0"},
+    [ERROR_EXITCODE] = {"--error-exitcode", 1, 255, "a number from 1 to 255"},
 };
 
 static void set_number(struct run_options *o, enum number_option option, double number) {
@@ -137,6 +141,7 @@ static void set_number(struct run_options *o, enum number_option option, double 
     case MEMORY: o->memory = (uint64_t)number << 20; break;
     case BUDGET: o->budget = (uint64_t)number; break;
     case TIMEOUT: o->timeout = number; break;
+    case ERROR_EXITCODE: o->error_exitcode = (int)number; break;
     }
 }
 
@@ -416,6 +421,7 @@ static void on_close(void *user, struct server *s) {
     if (server_has_version_mismatch(s)) kill_mismatched_program(run);
     if (run->options->report_leaks) server_append_leaks(s, &text);
     if (text.size) fprintf(stderr, "simgpu: leak: %s\n", buf_str(&text));
+    if (text.size) run->has_leaks = true;
     buf_free(&text);
 }
 
@@ -597,11 +603,12 @@ int run_main(int argc, char **argv) {
     simgpu_progress_free(run.progress);
     print_time_line(&run);
     buf_free(&run.time_line);
-    report_log_finish(run.reports);
+    bool has_findings = report_log_finish(run.reports) || run.has_leaks;
     bool written = write_counters(&run, counters_out, &e);
     written = write_page(&run, &e) && written;
     free(run.machine_code);
     if (!written || status < 0) return fprintf(stderr, "simgpu run: %s\n", e.text), 3;
     if (!run.connected) report_foreign_runtime(run.program);
-    return run.version_mismatch || run.memory_exceeded ? 3 : exit_as_program(status);
+    if (run.version_mismatch || run.memory_exceeded) return 3;
+    return status == 0 && has_findings ? o.error_exitcode : exit_as_program(status);
 }

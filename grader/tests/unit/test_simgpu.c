@@ -57,6 +57,30 @@ static void build_source(const char *name, const char *source) {
     ck_assert_int_eq(shell("%s/simgpu nvcc %s -o %s/%s", build, path, work, name), 0);
 }
 
+START_TEST(a_finding_sets_the_exit_status_on_request) {
+    build_source("clean", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); return "
+                          "cudaDeviceSynchronize(); }\n");
+    build_source("racy", "__global__ void k(int *p) { *p = threadIdx.x; }\n"
+                         "int main() { int *p; cudaMalloc(&p, 4); k<<<1, 64>>>(p); "
+                         "return cudaDeviceSynchronize(); }\n");
+    static const struct {
+        const char *options, *program;
+        int status;
+    } runs[] = {{"", "racy", 0},
+                {"--error-exitcode 9", "racy", 9},
+                {"--error-exitcode 9", "clean", 0},
+                {"--error-exitcode 9 --no-sanitize", "racy", 0},
+                {"--error-exitcode 9 --no-sanitize --leaks", "racy", 9}};
+    for (unsigned i = 0; i < sizeof runs / sizeof *runs; i++)
+        ck_assert_int_eq(shell("%s/simgpu run %s %s/%s 2>/dev/null", build, runs[i].options, work,
+                               runs[i].program),
+                         runs[i].status);
+    ck_assert_int_eq(shell("%s/simgpu run --error-exitcode 9 sh -c '%s/racy; exit 5' 2>/dev/null",
+                           build, work),
+                     5);
+}
+END_TEST
+
 /* Ctrl-C ends the program; the launch that it waited for would take minutes more. `timeout` sends
  * it to the process group as a terminal does, exits with 124, and with 137 if it had to kill. */
 START_TEST(an_interrupt_ends_a_launch) {
@@ -478,6 +502,7 @@ UNIT_SUITE(simgpu) {
     tcase_add_unchecked_fixture(tc, make_program, NULL);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, the_exit_status_of_the_program_is_returned);
+    tcase_add_test(tc, a_finding_sets_the_exit_status_on_request);
     tcase_add_test(tc, an_interrupt_ends_a_launch);
     tcase_add_test(tc, a_long_launch_shows_its_progress_on_a_terminal);
     tcase_add_test(tc, invalid_command_lines_are_rejected);
