@@ -7,7 +7,7 @@
 #include "common/text.h"
 #include "common/paths.h"
 #include "grader/sim/sass/sass.h"
-#include "grader/simgpu/simgpu.h"
+#include "grader/simgpu/run_options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,17 +25,6 @@
 
 /* A launch of more warps is large to --sample, as to the timed cases of the grader. */
 enum { LISTING_LIMIT = 64 << 20, SAMPLE_WARPS = 1024 };
-
-struct run_options {
-    enum counter_format counters;
-    const char *counters_file, *device, *report, *pictures, *listing;
-    unsigned workers;
-    int error_exitcode; /* for a program that ends with 0 although there were findings; 0 = none */
-    bool native, sample, sanitize, adversarial_schedule, hardware_order, report_leaks, time,
-        cold_caches, ptx_counters;
-    double timeout;
-    uint64_t memory, budget;
-};
 
 struct run {
     const struct run_options *options;
@@ -60,166 +49,6 @@ struct run {
     _Atomic bool memory_exceeded, ended; /* The program hit --memory; the program has ended. */
     _Atomic bool has_leaks;              /* --leaks reported memory. */
 };
-
-static const char usage[] =
-    "usage: simgpu run [options] PROGRAM ARGS...\n"
-    "  --device NAME           the device to simulate (default: h200; see `simgpu devices`)\n"
-    "  --time                  print each kernel's modelled time and what limits it\n"
-    "  --machine-code FILE     with --time: use nvdisasm's listing of the program's one CUDA file "
-    "(docs/time-model.md)\n"
-    "  --cold-caches           with --time: start every launch with an empty L2\n"
-    "  --counters text|json    print each kernel's counters, in total and by source line\n"
-    "  --report FILE.html      write one self-contained page: times, access patterns, hot lines\n"
-    "  --pictures FOLDER       draw the access patterns of lines that end in "
-    "`// picture: NAME load` as NAME.svg "
-    "(docs/simgpu.md)\n"
-    "  --counters-file FILE    write the counters there (default: standard error)\n"
-    "  --workers N             number of simulation threads (default: one per core)\n"
-    "  --no-sanitize           don't check for races and uninitialized reads\n"
-    "  --native                compile kernels to native code with gcc before they run\n"
-    "  --sample                run only part of each large launch's blocks: counters and times "
-    "are\n"
-    "                          scaled, results are not computed\n"
-    "  --ptx-counters          count PTX instructions, before ptxas merges any (docs/counters.md)\n"
-    "  --error-exitcode N      exit with N if the program succeeds but something was reported\n"
-    "  --leaks                 report device memory that the program did not free\n"
-    "  --schedule hostile      split warps after divergence wherever hardware may\n"
-    "  --memory-model hardware accept orders that GPUs keep but PTX does not promise\n"
-    "  --memory MIB            host memory that the simulation may use (default: most of what "
-    "is free)\n"
-    "  --timeout SECONDS       wall-clock limit for one kernel (default: 60)\n"
-    "  --budget N              limit of warp instructions for one kernel (default: none)\n";
-
-/* ---- options ---- */
-
-static bool parse_number(const char *text, double low, double high, double *out) {
-    char *end;
-    *out = strtod(text, &end);
-    return *text && !*end && *out >= low && *out <= high;
-}
-
-static bool refuse_option(const char *name, struct err *e) {
-    char nearest[64];
-    bool is_near = text_nearest(name, usage, nearest, sizeof nearest);
-    return err_set(e, ERR_INPUT, "unknown option '%.60s'%s%s%s (see: simgpu run --help)", name,
-                   is_near ? "; did you mean " : "", is_near ? nearest : "", is_near ? "?" : "");
-}
-
-/* Options that take a word: `word` sets the bool at `offset`, `usual` clears it. */
-static const struct {
-    const char *name, *word, *usual;
-    size_t offset;
-} choice_options[] = {
-    {"--schedule", "hostile", "usual", offsetof(struct run_options, adversarial_schedule)},
-    {"--memory-model", "hardware", "ptx", offsetof(struct run_options, hardware_order)}};
-
-static const struct {
-    const char *name;
-    size_t offset; /* of a const char * */
-} text_options[] = {{"--counters-file", offsetof(struct run_options, counters_file)},
-                    {"--machine-code", offsetof(struct run_options, listing)},
-                    {"--report", offsetof(struct run_options, report)},
-                    {"--pictures", offsetof(struct run_options, pictures)},
-                    {"--device", offsetof(struct run_options, device)}};
-
-enum number_option { WORKERS, MEMORY, BUDGET, TIMEOUT, ERROR_EXITCODE };
-static const struct {
-    const char *name;
-    double low, high;
-    const char *expected;
-} number_options[] = {
-    [WORKERS] = {"--workers", 1, 256, "a number from 1 to 256"},
-    [MEMORY] = {"--memory", 1, 1 << 24, "MiB, from 1 to 16777216"},
-    [BUDGET] = {"--budget", 1, 1e18, "a number, at least 1"},
-    [TIMEOUT] = {"--timeout", 0.001, 1e6, "seconds, more than 0"},
-    [ERROR_EXITCODE] = {"--error-exitcode", 1, 255, "a number from 1 to 255"},
-};
-
-static void set_number(struct run_options *o, enum number_option option, double number) {
-    switch (option) {
-    case WORKERS: o->workers = (unsigned)number; break;
-    case MEMORY: o->memory = (uint64_t)number << 20; break;
-    case BUDGET: o->budget = (uint64_t)number; break;
-    case TIMEOUT: o->timeout = number; break;
-    case ERROR_EXITCODE: o->error_exitcode = (int)number; break;
-    }
-}
-
-static bool set_counters(struct run_options *o, const char *value, struct err *e) {
-    if (!strcmp(value, "text")) o->counters = COUNTERS_TEXT;
-    else if (!strcmp(value, "json")) o->counters = COUNTERS_JSON;
-    else return err_set(e, ERR_INPUT, "--counters %s: expected text or json", value);
-    return true;
-}
-
-#define COUNT_OF(rows) (sizeof(rows) / sizeof *(rows))
-
-static bool set_option(struct run_options *o, const char *name, const char *value, struct err *e) {
-    if (!strcmp(name, "--counters")) return set_counters(o, value, e);
-    for (size_t i = 0; i < COUNT_OF(text_options); i++)
-        if (!strcmp(name, text_options[i].name)) {
-            *(const char **)((char *)o + text_options[i].offset) = value;
-            return true;
-        }
-    for (size_t i = 0; i < COUNT_OF(choice_options); i++) {
-        if (strcmp(name, choice_options[i].name)) continue;
-        bool is_word = !strcmp(value, choice_options[i].word);
-        *(bool *)((char *)o + choice_options[i].offset) = is_word;
-        return is_word || !strcmp(value, choice_options[i].usual) ||
-               err_set(e, ERR_INPUT, "%s %s: expected %s or %s", name, value,
-                       choice_options[i].usual, choice_options[i].word);
-    }
-    for (size_t i = 0; i < COUNT_OF(number_options); i++) {
-        double number;
-        if (strcmp(name, number_options[i].name)) continue;
-        if (!parse_number(value, number_options[i].low, number_options[i].high, &number))
-            return err_set(e, ERR_INPUT, "%s %s: expected %s", name, value,
-                           number_options[i].expected);
-        set_number(o, (enum number_option)i, number);
-        return true;
-    }
-    return refuse_option(name, e);
-}
-
-/* Returns the index of the program's name in `argv`. */
-static int parse_options(struct run_options *o, int argc, char **argv, struct err *e) {
-    int i = 0;
-    for (; i < argc && argv[i][0] == '-'; i++) {
-        if (!strcmp(argv[i], "--")) return i + 1;
-        if (!strcmp(argv[i], "--time")) o->time = true;
-        else if (!strcmp(argv[i], "--cold-caches")) o->cold_caches = true;
-        else if (!strcmp(argv[i], "--no-sanitize")) o->sanitize = false;
-        else if (!strcmp(argv[i], "--native")) o->native = true;
-        else if (!strcmp(argv[i], "--sample")) o->sample = true, o->sanitize = false;
-        else if (!strcmp(argv[i], "--ptx-counters")) o->ptx_counters = true;
-        else if (!strcmp(argv[i], "--leaks")) o->report_leaks = true;
-        else if (i + 1 == argc)
-            return strstr(usage, argv[i]) ? err_set(e, ERR_INPUT, "%s needs a value", argv[i])
-                                          : refuse_option(argv[i], e),
-                   argc;
-        else if (!set_option(o, argv[i], argv[i + 1], e)) return argc;
-        else i++;
-    }
-    return i;
-}
-
-/* Refuses --sample with options that check results or run other code than the sample's, and without
- * any that shows what it measures. */
-static bool check_sample_options(const struct run_options *o, struct err *e) {
-    const char *excluded = o->adversarial_schedule ? "--schedule hostile"
-                           : o->hardware_order     ? "--memory-model hardware"
-                           : o->native             ? "--native"
-                                                   : NULL;
-    if (!o->sample) return true;
-    if (excluded)
-        return err_set(e, ERR_INPUT,
-                       "--sample with %s: a sample computes no results and checks no races, and "
-                       "only the interpreter runs it: leave one out",
-                       excluded);
-    return o->time || o->counters || o->report || o->pictures ||
-           err_set(e, ERR_INPUT,
-                   "--sample computes no results: add --time, --counters, --report or --pictures");
-}
 
 /* ---- the program ---- */
 
@@ -579,10 +408,11 @@ int run_main(int argc, char **argv) {
     struct err e = {0};
     FILE *counters_out;
     struct run_options o = {.device = "h200", .sanitize = true, .timeout = 60};
-    if (argc && simgpu_is_help(argv[0])) return fputs(usage, stdout), 0;
-    int program_index = parse_options(&o, argc, argv, &e);
-    if (!e.kind) check_sample_options(&o, &e);
-    if (!e.kind && program_index >= argc) err_set(&e, ERR_INPUT, "no program given\n%s", usage);
+    if (argc && simgpu_is_help(argv[0])) return fputs(simgpu_run_usage, stdout), 0;
+    int program_index = simgpu_parse_run_options(&o, argc, argv, &e);
+    if (!e.kind) simgpu_check_sample_options(&o, &e);
+    if (!e.kind && program_index >= argc)
+        err_set(&e, ERR_INPUT, "no program given\n%s", simgpu_run_usage);
     if (e.kind) return fprintf(stderr, "simgpu run: %s\n", e.text), 2;
     struct run run = {
         .options = &o, .device = device_find(o.device), .lock = PTHREAD_MUTEX_INITIALIZER};

@@ -440,70 +440,6 @@ static bool decode_func(struct decoder *d, struct sim_func *c, u32 shared_offset
     return ok;
 }
 
-/* ---- the call graph ---- */
-
-enum { RECURSION_FRAME_BYTES = 1 << 20, RECURSION_LOCAL_BYTES = 64 << 10 };
-
-/* Gives a function the properties of one that it calls. */
-static void merge_callee(struct sim_func *c, const struct sim_func *callee) {
-    c->interblock_dependent |= callee->interblock_dependent;
-    c->may_spin |= callee->may_spin;
-    c->polls_global |= callee->polls_global;
-    if (callee->dynamic_align > c->dynamic_align) c->dynamic_align = callee->dynamic_align;
-    c->cooperative |= callee->cooperative;
-    c->reads_textures |= callee->reads_textures;
-    c->writes_surfaces |= callee->writes_surfaces;
-    c->uses_clusters |= callee->uses_clusters;
-    c->has_async_proxy_reads |= callee->has_async_proxy_reads;
-    c->uses_cluster_barrier |= callee->uses_cluster_barrier;
-    c->uses_alloca |= callee->uses_alloca;
-    c->updates_global |= callee->updates_global;
-    c->has_subword_global |= callee->has_subword_global;
-    c->has_subword_shared |= callee->has_subword_shared;
-    c->recursive |= callee->recursive;
-}
-
-/* Sets the memory of the deepest chain of calls from here: the function's own, and that of its
- * deepest callee. No chain is longer than the number of functions. The sums saturate; then the
- * launch reports that memory is exhausted. */
-static void set_max_memory(struct sim_func *c, u32 callee_frame, u32 callee_local) {
-    u32 max = UINT32_MAX / 2;
-    c->max_frame = c->frame_bytes > max - callee_frame ? max : c->frame_bytes + callee_frame;
-    c->max_local = c->local_bytes > max - callee_local ? max : c->local_bytes + callee_local;
-    if (c->recursive) {
-        c->max_frame += RECURSION_FRAME_BYTES;
-        c->max_local += RECURSION_LOCAL_BYTES;
-    }
-    if (c->func->is_entry && c->uses_alloca)
-        c->max_local = align_to(c->max_local, 16) + ALLOCA_BYTES;
-}
-
-enum closure_state { CLOSURE_UNKNOWN, CLOSURE_OPEN, CLOSURE_DONE };
-
-/* Computes what a function does together with all that it may call. Indirect calls may reach every
- * function. `state` has an enum closure_state for each. */
-static void compute_call_closure(struct sim_module *m, struct sim_func *c, unsigned char *state) {
-    u32 i = (u32)(c - m->funcs), frame = 0, local = 0;
-    state[i] = CLOSURE_OPEN;
-    for (u32 k = 0; k < c->ncallees + (c->has_indirect_calls ? m->nfuncs : 0); k++) {
-        u32 j = k < c->ncallees ? c->callees[k] : k - c->ncallees;
-        struct sim_func *callee = &m->funcs[j];
-        if (callee->func->is_entry) continue;
-        if (state[j] == CLOSURE_OPEN) {
-            c->recursive = callee->recursive = true;
-            continue;
-        }
-        if (state[j] == CLOSURE_UNKNOWN) compute_call_closure(m, callee, state);
-        merge_callee(c, callee);
-        if (callee->max_frame > frame) frame = callee->max_frame;
-        if (callee->max_local > local) local = callee->max_local;
-    }
-    set_max_memory(c, frame, local);
-    if (c->reads_textures && c->writes_surfaces)
-        c->interblock_dependent = true; /* blocks may see each other's writes */
-    state[i] = CLOSURE_DONE;
-}
-
 /* ---- the module ---- */
 
 static void list_funcs(struct sim_module *m) {
@@ -581,7 +517,7 @@ static bool decode_all(struct decoder *d) {
     return true;
 }
 
-enum { MAX_FUNCTIONS = 20000 }; /* compute_call_closure recurses along call chains */
+enum { MAX_FUNCTIONS = 20000 }; /* decode_call_closure recurses along call chains */
 
 bool code_decode(struct sim_module *m, struct err *e) {
     if (m->ptx->nfuncs > MAX_FUNCTIONS)
@@ -601,7 +537,7 @@ bool code_decode(struct sim_module *m, struct err *e) {
     code_index_stats(m);
     unsigned char *state = xcalloc(m->nfuncs, 1);
     for (u32 i = 0; i < m->nfuncs; i++)
-        if (!state[i]) compute_call_closure(m, &m->funcs[i], state);
+        if (!state[i]) decode_call_closure(m, &m->funcs[i], state);
     free(state);
     return true;
 }

@@ -202,6 +202,11 @@ struct dataflow_problem {
     bool all_set_at_entry; /* all bits are set at the entry, or none */
 };
 bool decode_run_dataflow(const struct ptx_func *f, const struct dataflow_problem *flow);
+
+/* call_graph.c: gives a function the properties of all that it may call; indirect calls may reach
+ * every function. `state` has a byte for each function of the module, at first 0; functions with
+ * another value are done. */
+void decode_call_closure(struct sim_module *m, struct sim_func *c, unsigned char *state);
 static inline void decode_set_bit(u64 *bits, int reg) { bits[reg / 64] |= 1ull << (reg % 64); }
 static inline bool decode_has_bit(const u64 *bits, int reg) {
     return bits[reg / 64] >> (reg % 64) & 1;
