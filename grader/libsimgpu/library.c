@@ -26,7 +26,8 @@ simgpu *simgpu_open(const char *device, unsigned flags) {
         .hardware_order = flags & SIMGPU_HARDWARE_ORDER,
     };
     if (!o.device) {
-        err_set(&open_error, ERR_INPUT, "unknown device '%.60s'; `simgpu devices` lists all", device);
+        err_set(&open_error, ERR_INPUT, "unknown device '%.60s'; `simgpu devices` lists all",
+                device);
         return NULL;
     }
     simgpu *g = xcalloc(1, sizeof *g);

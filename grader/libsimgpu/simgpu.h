@@ -32,9 +32,9 @@ typedef struct simgpu_module simgpu_module;
 
 /* Flags of simgpu_open. */
 enum {
-    SIMGPU_NO_SANITIZER = 1,   /* don't look for races and uninitialized reads; bounds are always
-                                  checked */
-    SIMGPU_MODEL_TIME = 2,     /* model the time of each launch; it then takes about twice as long */
+    SIMGPU_NO_SANITIZER = 1, /* don't look for races and uninitialized reads; bounds are always
+                                checked */
+    SIMGPU_MODEL_TIME = 2,   /* model the time of each launch; it then takes about twice as long */
     SIMGPU_HARDWARE_ORDER = 4, /* accept orders that GPUs keep but PTX doesn't promise */
 };
 
@@ -88,8 +88,8 @@ typedef struct simgpu_launch {
 } simgpu_launch;
 
 /* Runs a launch to its end. Returns false if the device refuses the configuration or a fault ends
- * the launch: simgpu_error() says which. A finding of the sanitizer doesn't make it false. Counters,
- * findings and times below are those of the last launch. */
+ * the launch: simgpu_error() says which. A finding of the sanitizer doesn't make it false.
+ * Counters, findings and times below are those of the last launch. */
 bool simgpu_run(simgpu *g, const simgpu_launch *l);
 
 /* Returns a counter of the last launch; docs/counters.md defines them. An unknown name gives 0 and
@@ -108,12 +108,12 @@ double simgpu_modelled_seconds(const simgpu *g, double *low, double *high);
 
 /* The first occurrence of one kind of fault, bug or note in the last launch. */
 typedef struct simgpu_finding {
-    const char *kind;  /* such as "out-of-bounds" or "data race in shared memory" */
-    const char *text;  /* a sentence with all that is known */
-    const char *file;  /* "" = unknown */
-    uint64_t count;    /* occurrences */
-    uint64_t address;  /* in device memory, or an offset in shared memory */
-    unsigned line;     /* 0 = unknown */
+    const char *kind; /* such as "out-of-bounds" or "data race in shared memory" */
+    const char *text; /* a sentence with all that is known */
+    const char *file; /* "" = unknown */
+    uint64_t count;   /* occurrences */
+    uint64_t address; /* in device memory, or an offset in shared memory */
+    unsigned line;    /* 0 = unknown */
     unsigned block[3], thread[3];
     bool is_note; /* no bug by itself, but it may explain a wrong result */
 } simgpu_finding;

@@ -33,7 +33,8 @@ int main(int argc, char **argv) {
            simgpu_modelled_seconds(g, NULL, NULL) * 1e6);
     simgpu_finding finding;
     for (unsigned i = 0; simgpu_get_finding(g, i, &finding); i++)
-        printf("%s, %llu times: %s\n", finding.kind, (unsigned long long)finding.count, finding.text);
+        printf("%s, %llu times: %s\n", finding.kind, (unsigned long long)finding.count,
+               finding.text);
     simgpu_close(g);
     return 0;
 }

@@ -30,10 +30,9 @@ static void close_gpu(void) { simgpu_close(gpu); }
 
 static bool add(uint64_t data, uint32_t value, unsigned threads) {
     void *arguments[] = {&data, &value};
-    return simgpu_run(gpu, &(simgpu_launch){.module = module,
-                                            .kernel = "add",
-                                            .block = {threads},
-                                            .arguments = arguments});
+    return simgpu_run(
+        gpu, &(simgpu_launch){
+                 .module = module, .kernel = "add", .block = {threads}, .arguments = arguments});
 }
 
 START_TEST(a_kernel_changes_memory_and_is_counted) {

@@ -75,9 +75,9 @@ START_TEST(a_finding_sets_the_exit_status_on_request) {
         ck_assert_int_eq(shell("%s/simgpu run %s %s/%s 2>/dev/null", build, runs[i].options, work,
                                runs[i].program),
                          runs[i].status);
-    ck_assert_int_eq(shell("%s/simgpu run --error-exitcode 9 sh -c '%s/racy; exit 5' 2>/dev/null",
-                           build, work),
-                     5);
+    ck_assert_int_eq(
+        shell("%s/simgpu run --error-exitcode 9 sh -c '%s/racy; exit 5' 2>/dev/null", build, work),
+        5);
 }
 END_TEST
 
@@ -234,8 +234,7 @@ END_TEST
 START_TEST(programs_built_for_sass_only_run_their_ptx) {
     static const char *const forms[] = {
         "-gencode arch=compute_90a,code=sm_90a",
-        "--generate-code=arch=compute_80,code=[sm_80,sm_86]",
-        "-x cu -arch=sm_90",
+        "--generate-code=arch=compute_80,code=[sm_80,sm_86]", "-x cu -arch=sm_90",
         "-gencode arch=compute_80,code=\\\"sm_80\\\" -gencode=arch=compute_80,code=compute_80"};
     for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
         ck_assert_int_eq(shell("cd grader/tests/hosted && %s/simgpu nvcc %s main_part.cu "
