@@ -49,6 +49,8 @@ typedef bool intake_filter_fn(void *user, const char *path);
 
 /* Returns true if the name ends in .cu, in any case, or in .cu.txt, which some browsers make. */
 bool intake_is_source(const char *path);
+/* The filter of a class: intake_is_source. */
+bool intake_accept_source(void *user, const char *path);
 /* Returns true if the name is that of a source, of other code, or of an archive. */
 bool intake_needs_review(const char *path);
 bool intake_is_archive(const char *name);
@@ -63,7 +65,7 @@ void intake_free_names(char **list);
 /* Adds the files of a student's folder, and those of the archives in it. */
 void intake_folder(int dir_fd, intake_filter_fn *filter, void *user, struct intake *out);
 /* Adds the files of the archive behind `fd`, and those of archives in it. Returns false if the
- * archive is refused as a whole. */
+ * archive is refused as a whole. With intake_accept_source, the cache keeps what was read. */
 bool intake_archive(int fd, intake_filter_fn *filter, void *user, struct intake *out,
                     struct err *e);
 /* Counts a file that is no source; rejects it if it is named after an exercise. */

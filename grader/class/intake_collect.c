@@ -1,16 +1,14 @@
-/* intake_collect.c — class_intake: reads each student's submission into the store (class.h). */
+/* intake_collect.c — class_intake: saves each student's submission in the store (class.h). */
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/class/assignment.h"
 #include "grader/class/class.h"
-#include "grader/class/intake.h"
+#include "grader/class/intake_read.h"
 #include "grader/class/match_files.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct intake_ctx {
     struct store *s;
@@ -21,57 +19,6 @@ struct intake_ctx {
     bool is_complete;
     struct class_kept *kept;
 };
-
-static bool accept_source(void *user, const char *path) {
-    (void)user;
-    return intake_is_source(path);
-}
-
-static void read_entry_at(int dir_fd, const struct plan_entry *en, struct intake *in) {
-    struct err e = {0};
-    struct buf data = {0};
-    int fd = -1;
-    if (en->reason) intake_reject(in, en->name, en->needs_review, en->reason);
-    else if (en->kind == PLAN_KIND_FOLDER) {
-        fd = openat(dir_fd, en->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0) intake_reject(in, en->name, true, "a folder that cannot be read");
-        else intake_folder(fd, accept_source, NULL, in);
-        if (match_has_several_students(in))
-            intake_free(in), intake_reject(in, en->name, true,
-                                           "a whole class: name this folder, not the one above");
-    } else {
-        size_t limit = en->kind == PLAN_KIND_ARCHIVE ? INTAKE_MAX_ARCHIVE_BYTES : SOURCE_LIMIT;
-        fd = intake_openat_beneath(dir_fd, en->name, limit);
-        if (fd < 0)
-            intake_reject(in, en->name, true,
-                          en->kind == PLAN_KIND_ARCHIVE
-                              ? "it cannot be read, or is larger than 32 MiB"
-                              : "it cannot be read, or is larger than 1 MiB");
-        else if (en->kind == PLAN_KIND_ARCHIVE && !intake_archive(fd, accept_source, NULL, in, &e))
-            intake_reject(in, en->name, true, e.text);
-        else if (en->kind == PLAN_KIND_ARCHIVE && match_has_several_students(in))
-            intake_free(in), intake_reject(in, en->name, true,
-                                           "a whole class: unpack it into a folder, and name that");
-        else if (en->kind == PLAN_KIND_SOURCE && intake_read_fd(fd, SOURCE_LIMIT, &data))
-            intake_add(in, en->file, buf_str(&data), data.size);
-    }
-    if (fd >= 0) close(fd);
-    buf_free(&data);
-}
-
-static void read_entry(const struct plan_entry *en, struct intake *in) {
-    int dir_fd = open(en->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dir_fd < 0) intake_reject(in, en->name, true, "its folder cannot be read");
-    else read_entry_at(dir_fd, en, in), close(dir_fd);
-}
-
-/* Adds the files of an entry, with the version of its name. */
-static void add_entry(const struct plan_entry *en, struct intake *in) {
-    struct intake files = {0};
-    read_entry(en, &files);
-    for (unsigned i = 0; i < files.n; i++) files.files[i].version = en->version;
-    intake_move(in, &files, "");
-}
 
 /* ---- rows ---- */
 
@@ -245,26 +192,16 @@ static bool save_entries(struct intake_ctx *c, const struct plan_student *st,
     return ok;
 }
 
-/* Takes in one student, in one transaction, so that a kill leaves only complete students. */
-static bool collect_student(struct intake_ctx *c, unsigned student, const struct plan_pair *pairs,
-                            unsigned n, struct err *e) {
+static bool save_student(struct intake_ctx *c, unsigned student, const struct plan_pair *pairs,
+                         unsigned n, struct intake *in, struct err *e) {
     const struct plan_student *st = &c->p->students[student];
-    struct intake in = {0};
     struct buf entry = {0};
-    if (st->review_reason) intake_reject(&in, "", true, st->review_reason);
     for (unsigned i = 0; i < n; i++) {
-        const struct plan_entry *en = &c->p->entries[pairs[i].entry];
-        if (!st->review_reason) add_entry(en, &in);
         buf_puts(&entry, i ? ", " : "");
-        text_clean_name(&entry, en->name);
+        text_clean_name(&entry, c->p->entries[pairs[i].entry].name);
     }
-    bool ok = store_begin(c->s, e);
-    if (ok)
-        ok = store_commit(c->s,
-                          save_student_intake(c, st, buf_str(&entry), n, &in, e) &&
-                              save_entries(c, st, pairs, n, e),
-                          e);
-    intake_free(&in);
+    bool ok =
+        save_student_intake(c, st, buf_str(&entry), n, in, e) && save_entries(c, st, pairs, n, e);
     buf_free(&entry);
     return ok;
 }
@@ -287,14 +224,46 @@ static bool keep_student(struct intake_ctx *c, const struct plan_student *st, bo
     return ok;
 }
 
-/* Takes in a student, or keeps what the store has if no entry of this run can be the student's. */
-static bool collect_or_keep(struct intake_ctx *c, unsigned student, const struct plan_pair *pairs,
-                            unsigned n, struct err *e) {
+/* Saves a student, or keeps what the store has if no entry of this run can be the student's. */
+static bool save_or_keep(struct intake_ctx *c, unsigned student, const struct plan_pair *pairs,
+                         unsigned n, struct intake *in, struct err *e) {
     const struct plan_student *st = &c->p->students[student];
     bool is_found = n || st->review_reason, kept = false;
     c->found_count += is_found;
     if (!is_found && !c->is_complete && !keep_student(c, st, &kept, e)) return false;
-    return kept || collect_student(c, student, pairs, n, e);
+    return kept || save_student(c, student, pairs, n, in, e);
+}
+
+/* Saves a group of students that have been read, in one transaction: a sync for each student would
+ * take longer than all else. A student who is not read yet is read between two transactions, so
+ * that no other grader waits for the lock meanwhile. */
+static bool save_group(struct intake_ctx *c, struct intake_group *g, struct err *e) {
+    bool ok = store_begin(c->s, e);
+    if (!ok) return false;
+    for (unsigned i = 0; i < g->n && ok; i++) {
+        const struct plan_pair *pairs = c->p->pairs + g->first_pair[i];
+        unsigned student = g->first_student + i, n = g->first_pair[i + 1] - g->first_pair[i];
+        if (!g->is_read[i]) {
+            if (!store_commit(c->s, true, e)) return false;
+            intake_read_student(c->p, student, pairs, n, &g->intakes[i]);
+            if (!store_begin(c->s, e)) return false;
+        }
+        ok = save_or_keep(c, student, pairs, n, &g->intakes[i], e);
+        intake_free(&g->intakes[i]);
+    }
+    return store_commit(c->s, ok, e);
+}
+
+static bool collect_all(struct intake_ctx *c, struct err *e) {
+    struct intake_group *g = xcalloc(1, sizeof *g);
+    bool ok = true;
+    for (unsigned student = 0, pair = 0; student < c->p->nstudents && ok;) {
+        ok = intake_read_group(g, c->p, student, pair, e) && save_group(c, g, e);
+        student += g->n, pair = g->first_pair[g->n];
+        intake_free_group(g);
+    }
+    free(g);
+    return ok;
 }
 
 /* ---- the rest of the rows ---- */
@@ -343,11 +312,7 @@ bool class_intake(struct store *s, const struct plan *p, const struct exercise *
     while (list[n]) n++;
     struct intake_ctx c = {s, p, list, xcalloc(n + 1, sizeof *c.matches), 0, is_complete, kept};
     *kept = (struct class_kept){0};
-    bool ok = true;
-    for (unsigned student = 0, at = 0, end; student < p->nstudents && ok; student++, at = end) {
-        for (end = at; end < p->npairs && p->pairs[end].student == student; end++) {}
-        ok = collect_or_keep(&c, student, p->pairs + at, end - at, e);
-    }
+    bool ok = collect_all(&c, e);
     ok = ok && store_begin(s, e) &&
          store_commit(s, save_unattributed_entries(&c, e) && add_missing_submissions(&c, e), e);
     free(c.matches);

@@ -27,11 +27,6 @@ struct submission {
     bool needs_review;
 };
 
-static bool accept_source(void *user, const char *path) {
-    (void)user;
-    return intake_is_source(path);
-}
-
 static bool read_submission(const struct options *o, const char *folder, struct submission *h,
                             struct err *e) {
     char path[PATH_MAX];
@@ -39,7 +34,7 @@ static bool read_submission(const struct options *o, const char *folder, struct 
         return err_set(e, ERR_INPUT, "%s: path too long", folder);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return err_set(e, ERR_INPUT, "%s is not a readable folder", path);
-    intake_folder(fd, accept_source, NULL, &h->in);
+    intake_folder(fd, intake_accept_source, NULL, &h->in);
     close(fd);
     h->n = o->loaded_assignment->n, h->list = cli_class_list(o, e);
     h->matches = xcalloc(h->n + 1, sizeof *h->matches),

@@ -11,6 +11,8 @@ import argparse, csv, os, random, re, shutil, signal, sqlite3, subprocess, sys, 
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../bench")
 from alone import flags_of, nvcc_alone
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from watched import watched
 
 EXERCISE = "02-coalescing/transpose"
 
@@ -69,29 +71,6 @@ def batch(o, store, output, env=None, wait=True):
     if not wait:
         return subprocess.Popen(command, stderr=subprocess.PIPE, env={**os.environ, **(env or {})})
     return watched(command, env)[:2]
-
-
-def watched(command, env=None):
-    """(status, what it said, processor seconds of it and all that it waited for, the most MiB and descriptors of its own process)."""
-    most = {"VmHWM": 0, "fds": 0}
-
-    def look(pid):
-        while True:
-            try:
-                kib = re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{pid}/status").read())
-                most["VmHWM"] = max(most["VmHWM"], int(kib[1]) if kib else 0)
-                most["fds"] = max(most["fds"], len(os.listdir(f"/proc/{pid}/fd")))
-            except OSError:
-                return
-            time.sleep(0.05)
-
-    with tempfile.TemporaryFile() as said:
-        p = subprocess.Popen(command, stderr=said, stdout=said, env={**os.environ, **(env or {})})
-        threading.Thread(target=look, args=(p.pid,), daemon=True).start()
-        _, status, used = os.wait4(p.pid, 0)
-        p.returncode = os.waitstatus_to_exitcode(status)
-        said.seek(0)
-        return p.returncode, said.read().decode(), used.ru_utime + used.ru_stime, most["VmHWM"] >> 10, most["fds"]
 
 
 def marks(path):

@@ -290,6 +290,52 @@ START_TEST(a_resubmission_of_one_exercise_keeps_the_other) {
 }
 END_TEST
 
+/* A source of nearly 1 MiB: three of them are more than a worker of the intake returns. */
+static void write_large_source(const char *path, char letter) {
+    struct buf text = {0};
+    for (unsigned i = 0; i < 1000; i++) buf_printf(&text, "// %01000d%c\n", 0, letter);
+    submissions_write(path, buf_str(&text));
+    buf_free(&text);
+}
+
+/* Students are read in groups of 256, by processes that each return at most 2 MiB; archives that
+ * were read before come from the cache. */
+START_TEST(groups_of_students_lose_nobody) {
+    struct buf rows = {0}, again = {0}, content = {0};
+    char path[5000];
+    make_folder();
+    for (unsigned i = 0; i < 600; i++) {
+        snprintf(path, sizeof path, "s%03u/transpose.cu", i);
+        if (i % 60) submissions_write(path, "// x\n");
+        buf_clear(&content), buf_printf(&content, "// %u\n", i);
+        snprintf(path, sizeof path, "%s/c/s%03u.zip", submissions_folder, i);
+        if (i % 60 == 0) write_archive(path, &content);
+    }
+    write_large_source("s255/transpose.cu", 'a'), write_large_source("s255/particles.cu", 'b');
+    write_large_source("s255/sum_reduce.cu", 'c'), write_large_source("s256/transpose.cu", 'd');
+    submissions_intake("c --store c.db", 0, &rows);
+    ck_assert(
+        query_is("SELECT state, count(*) FROM submission GROUP BY 1", "absent|1198\ntaken|602"));
+    ck_assert(
+        query_is("SELECT group_concat(length(body)) FROM submission JOIN source USING (digest) "
+                 "WHERE student IN ('s255', 's256')",
+                 "1005000,1005000,1005000,1005000"));
+    ck_assert(query_is("SELECT CAST(body AS TEXT) FROM submission JOIN source USING (digest) WHERE "
+                       "student = 's540'",
+                       "// 540"));
+    submissions_intake("c --store c.db", 0, &again);
+    ck_assert_str_eq(buf_str(&rows), buf_str(&again));
+    buf_clear(&content), buf_puts(&content, "// changed\n");
+    snprintf(path, sizeof path, "%s/c/s540.zip", submissions_folder);
+    write_archive(path, &content);
+    submissions_intake("c --store c.db", 0, &again);
+    ck_assert(query_is("SELECT CAST(body AS TEXT) FROM submission JOIN source USING (digest) WHERE "
+                       "student = 's540'",
+                       "// changed"));
+    buf_free(&rows), buf_free(&again), buf_free(&content);
+}
+END_TEST
+
 UNIT_SUITE(whole_class) {
     Suite *s = suite_create("whole_class");
     TCase *t = tcase_create("whole_class");
@@ -304,6 +350,7 @@ UNIT_SUITE(whole_class) {
     tcase_add_test(t, an_id_within_a_name_is_unclear);
     tcase_add_test(t, a_folder_of_late_submissions_makes_nobody_missing);
     tcase_add_test(t, a_resubmission_of_one_exercise_keeps_the_other);
+    tcase_add_test(t, groups_of_students_lose_nobody);
     tcase_set_timeout(t, 120);
     suite_add_tcase(s, t);
     return s;
