@@ -3,6 +3,7 @@
 #include "grader/class/store.h"
 #include "common/file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -22,6 +23,13 @@ static const struct {
 #undef MIGRATION
 };
 
+/* Returns true if the file can't be opened for a reason that the path has, not the machine. */
+static bool is_wrong_path(struct store *s) {
+    int error = s->db ? sqlite3_system_errno(s->db) : 0;
+    return error != ENOSPC && error != EIO && error != EMFILE && error != ENFILE &&
+           error != ENOMEM && error != EDQUOT;
+}
+
 static bool set_sqlite_error(struct store *s, struct err *e) {
     int code = s->db ? sqlite3_errcode(s->db) : SQLITE_NOMEM;
     const char *hint = code == SQLITE_FULL
@@ -29,7 +37,8 @@ static bool set_sqlite_error(struct store *s, struct err *e) {
                        : code == SQLITE_BUSY   ? "; another program locked it for over a minute"
                        : code == SQLITE_NOTADB ? "; it is not a store of the grader"
                                                : "";
-    return err_set(e, code == SQLITE_NOTADB || code == SQLITE_CANTOPEN ? ERR_INPUT : ERR_SYSTEM,
+    bool is_input = code == SQLITE_NOTADB || (code == SQLITE_CANTOPEN && is_wrong_path(s));
+    return err_set(e, is_input ? ERR_INPUT : ERR_SYSTEM,
                    "%s: %s%s", s->path, s->db ? sqlite3_errmsg(s->db) : "out of memory", hint);
 }
 

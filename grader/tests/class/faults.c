@@ -1,17 +1,20 @@
-/* faults.c — a library for LD_PRELOAD. The FAULT_AT-th call that writes to, syncs or truncates a
- * store (a file whose name contains ".db") fails with FAULT_ERRNO, and so do all later ones if
- * FAULT_STAYS is set; with FAULT_KILL the process is killed there instead, after half of a
- * write. The FAULT_MALLOC-th allocation of SQLite also fails. The process that opened the store
- * counts the calls. */
+/* faults.c — a library for LD_PRELOAD. The FAULT_AT-th call that opens, maps, reads, writes, syncs,
+ * truncates or deletes a store (a file whose name contains ".db") fails with FAULT_ERRNO, and so do
+ * all later ones if FAULT_STAYS is set; with FAULT_KILL the process is killed there instead, after
+ * half of a write. The FAULT_MALLOC-th allocation of SQLite also fails. The process that opened the
+ * store counts the calls. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -45,18 +48,20 @@ __attribute__((destructor)) static void write_counts(void) {
     if (f) fprintf(f, "%ld %ld\n", calls, allocations), fclose(f);
 }
 
+static bool is_store_path(const char *path) { return strstr(path, ".db") != NULL; }
+
 static bool of_a_store(int fd) {
     char link[64], path[4096];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t n = readlink(link, path, sizeof path - 1);
     path[n > 0 ? n : 0] = 0;
-    return strstr(path, ".db") != NULL;
+    return is_store_path(path);
 }
 
 /* 0: goes on; else the error. */
-static int fault(int fd) {
+static int fault(bool is_store) {
     long at = number("FAULT_AT");
-    if (!at || !of_a_store(fd)) return 0;
+    if (!at || !is_store) return 0;
     calls++;
     if (calls != at && !(calls > at && getenv("FAULT_STAYS"))) return 0;
     return (int)number("FAULT_ERRNO") ? (int)number("FAULT_ERRNO") : EIO;
@@ -66,12 +71,45 @@ static int fault(int fd) {
     static type (*real)(__VA_ARGS__); \
     if (!real) *(void **)&real = dlsym(RTLD_NEXT, #name)
 
-static bool stops(int fd, int *result) {
-    int error = fault(fd);
+static bool stops_store(bool is_store, int *result) {
+    int error = fault(is_store);
     if (error && getenv("FAULT_KILL")) *result = -2;
     else if (error) errno = error, *result = -1;
     return error;
 }
+static bool stops(int fd, int *result) { return stops_store(of_a_store(fd), result); }
+
+/* ---- calls that only fail, or kill the process before they do anything ---- */
+
+static bool fails(bool is_store) {
+    int r;
+    if (!stops_store(is_store, &r)) return false;
+    if (r == -2) kill(getpid(), SIGKILL);
+    return true;
+}
+__attribute__((visibility("default"))) int open64(const char *path, int flags, ...) {
+    REAL(int, open64, const char *, int, ...);
+    va_list ap;
+    va_start(ap, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;
+    va_end(ap);
+    return fails(is_store_path(path)) ? -1 : real(path, flags, mode);
+}
+__attribute__((visibility("default"))) int unlink(const char *path) {
+    REAL(int, unlink, const char *);
+    return fails(is_store_path(path)) ? -1 : real(path);
+}
+__attribute__((visibility("default"))) void *mmap64(void *at, size_t n, int protection, int flags,
+                                                    int fd, off64_t from) {
+    REAL(void *, mmap64, void *, size_t, int, int, int, off64_t);
+    return fails(fd >= 0 && of_a_store(fd)) ? MAP_FAILED : real(at, n, protection, flags, fd, from);
+}
+__attribute__((visibility("default"))) ssize_t pread64(int fd, void *data, size_t n, off64_t from) {
+    REAL(ssize_t, pread64, int, void *, size_t, off64_t);
+    return fails(of_a_store(fd)) ? -1 : real(fd, data, n, from);
+}
+
+/* ---- calls that write ---- */
 
 __attribute__((visibility("default"))) ssize_t pwrite64(int fd, const void *data, size_t n,
                                                         off64_t at) {
