@@ -329,13 +329,17 @@ $(B)/tests/libfaults.so: grader/tests/class/faults.c | $(B)/setup.done
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared $< -o $@ -ldl
 check-class: all $(B)/tests/libfaults.so
 	$(Q)python3 grader/tests/class/class.py $(B) $(CLASSFLAGS)
+# Measures intakes and unchanged runs of 2000 students with five exercises; LARGEFLAGS="--kills 50".
+check-large: all
+	$(Q)python3 grader/tests/class/large.py $(B) $(LARGEFLAGS)
 # Measures the peak memory of grading each exercise, with an empty cache and a limit of 768 MB, as
 # in a small container. LIMIT=0: no limit.
 check-memory: all
 	$(Q)python3 grader/tests/class/memory.py $(B) $(if $(LIMIT),--limit $(LIMIT)) $(EXERCISES)
-# Checks that `grader similar` separates different versions of an exercise and finds copies: the
-# table of docs/similarity.md.
+# Checks that `grader similar` puts planted copies first, separates different versions of an
+# exercise and finds copies: the table of docs/similarity.md.
 check-similar: all
+	$(Q)python3 grader/tests/class/planted.py $(B)
 	$(Q)python3 grader/tests/class/similar.py $(B)
 # Runs the Gradescope package as Gradescope does, in containers of 768 MB and 256 MB.
 check-gradescope: all
@@ -431,5 +435,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
+.PHONY: all baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-large check-memory check-similar check-slurm check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -77,7 +77,8 @@ void similarity_add_text(struct similarity_class *c, const char *student, const 
                          const void *source, size_t size) {
     GROW(c->texts, c->ntexts + 1, c->texts_capacity, 64);
     struct similarity_text *t = &c->texts[c->ntexts++];
-    *t = (struct similarity_text){.student = xstrdup(student), .file = xstrdup(file)};
+    *t = (struct similarity_text){
+        .student = xstrdup(student), .file = xstrdup(file), .origin = c->origin};
     buf_add(&t->source, source, size);
     similarity_tokenize(buf_str(&t->source), size, &t->tokens, &t->ntokens, &t->tokens_capacity);
     similarity_match_book(c, t);
@@ -86,33 +87,73 @@ void similarity_add_text(struct similarity_class *c, const char *student, const 
 
 /* ---- pairs ---- */
 
-/* Drops fingerprints that many texts have: they are common style, or were shown in class. */
-static void drop_common_fingerprints(struct similarity_class *c, double max_share) {
-    uint64_t *hashes = NULL;
-    size_t n = 0, capacity = 0, max_texts = (size_t)(max_share * c->ntexts);
-    if (max_texts < 4)
-        max_texts = 4; /* In a small class, a fingerprint is common if five texts have it. */
+struct origin_hash {
+    uint64_t hash;
+    unsigned origin;
+};
+
+static int by_hash_and_origin(const void *a, const void *b) {
+    const struct origin_hash *x = a, *y = b;
+    return x->hash != y->hash ? (x->hash > y->hash) - (x->hash < y->hash)
+                              : (x->origin > y->origin) - (x->origin < y->origin);
+}
+
+/* Returns all fingerprints of all texts, sorted; the caller frees them. */
+static struct origin_hash *all_fingerprints(const struct similarity_class *c, size_t *n) {
+    struct origin_hash *list = NULL;
+    size_t capacity = 0;
+    *n = 0;
     for (unsigned i = 0; i < c->ntexts; i++)
         for (unsigned k = 0; k < c->texts[i].nfingerprints; k++) {
-            GROW(hashes, n + 1, capacity, 1024);
-            hashes[n++] = c->texts[i].fingerprints[k].hash;
+            GROW(list, *n + 1, capacity, 1024);
+            list[(*n)++] =
+                (struct origin_hash){c->texts[i].fingerprints[k].hash, c->texts[i].origin};
         }
-    if (n) qsort(hashes, n, sizeof *hashes, similarity_compare_hashes);
-    size_t ndropped = 0;
+    if (*n) qsort(list, *n, sizeof *list, by_hash_and_origin);
+    return list;
+}
+
+/* Returns how many texts of one origin may have a fingerprint that still counts. */
+static size_t max_texts_of(const struct similarity_class *c, unsigned origin, double max_share) {
+    size_t n = 0;
+    for (unsigned i = 0; i < c->ntexts; i++) n += c->texts[i].origin == origin;
+    n = (size_t)(max_share * (double)n);
+    return n < 4 ? 4 : n; /* In a small class, a fingerprint is common if five texts have it. */
+}
+
+/* Returns the fingerprints that many texts of one origin have, sorted; the caller frees them. */
+static uint64_t *common_fingerprints(const struct similarity_class *c, double max_share,
+                                     size_t *ncommon) {
+    size_t n;
+    struct origin_hash *list = all_fingerprints(c, &n);
+    uint64_t *common = xcalloc(n + 1, sizeof *common);
+    size_t *limits = xcalloc(c->origin + 1, sizeof *limits);
+    for (unsigned o = 0; o <= c->origin; o++) limits[o] = max_texts_of(c, o, max_share);
+    *ncommon = 0;
     for (size_t i = 0, next; i < n; i = next) {
-        for (next = i; next < n && hashes[next] == hashes[i]; next++) {}
-        if (next - i > max_texts) hashes[ndropped++] = hashes[i];
+        for (next = i; next < n && !by_hash_and_origin(&list[next], &list[i]); next++) {}
+        if (next - i > limits[list[i].origin] &&
+            (!*ncommon || common[*ncommon - 1] != list[i].hash))
+            common[(*ncommon)++] = list[i].hash;
     }
+    free(list), free(limits);
+    return common;
+}
+
+/* Drops fingerprints that many texts have: they are common style, or were shown in class. */
+static void drop_common_fingerprints(struct similarity_class *c, double max_share) {
+    size_t n;
+    uint64_t *common = common_fingerprints(c, max_share, &n);
     for (unsigned i = 0; i < c->ntexts; i++) {
         struct similarity_text *t = &c->texts[i];
         unsigned nkept = 0;
         for (unsigned k = 0; k < t->nfingerprints; k++)
-            if (!ndropped || !bsearch(&t->fingerprints[k].hash, hashes, ndropped, sizeof *hashes,
-                                      similarity_compare_hashes))
+            if (!n || !bsearch(&t->fingerprints[k].hash, common, n, sizeof *common,
+                               similarity_compare_hashes))
                 t->fingerprints[nkept++] = t->fingerprints[k];
         t->nfingerprints = nkept;
     }
-    free(hashes);
+    free(common);
 }
 
 static unsigned count_common(const struct similarity_text *a, const struct similarity_text *b) {
@@ -135,6 +176,7 @@ void similarity_find_pairs(struct similarity_class *c, const struct similarity_o
     drop_common_fingerprints(c, o->max_class_share);
     for (unsigned a = 0; a < c->ntexts; a++)
         for (unsigned b = a + 1; b < c->ntexts; b++) {
+            if (c->texts[a].origin && c->texts[b].origin) continue;
             unsigned na = c->texts[a].nfingerprints, nb = c->texts[b].nfingerprints,
                      min_count = na < nb ? na : nb;
             unsigned n = min_count >= o->min_common ? count_common(&c->texts[a], &c->texts[b]) : 0;

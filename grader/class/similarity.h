@@ -6,6 +6,7 @@
  * have. docs/similarity.md says how reliable the result is. */
 #pragma once
 #include "common/exercise.h"
+#include "grader/class/intake.h"
 #include "grader/class/store.h"
 
 #include <stdbool.h>
@@ -34,6 +35,7 @@ struct similarity_fingerprint {
 };
 struct similarity_text {
     char *student, *file;
+    unsigned origin; /* 0 = the class; else an earlier year's or a folder of public solutions */
     struct buf source;
     struct similarity_token *tokens;
     /* Sorted by hash, each once; without those that the book has. */
@@ -64,6 +66,7 @@ struct similarity_class {
     struct similarity_text *texts;
     struct similarity_pair *pairs; /* the largest share first */
     unsigned ntexts, npairs, texts_capacity, pairs_capacity;
+    unsigned origin;       /* of the texts that similarity_add_text adds from now on */
     uint64_t *book_hashes; /* of the starter file and all versions, sorted */
     size_t nbook_hashes, book_hashes_capacity;
     struct similarity_version *versions;
@@ -94,12 +97,35 @@ void similarity_free_book(struct similarity_class *c);
 bool similarity_load_store(struct similarity_class *c, struct store *s, struct err *e);
 void similarity_add_text(struct similarity_class *c, const char *student, const char *file,
                          const void *source, size_t size);
+/* Finds the pairs of which at least one text is of the class. */
 void similarity_find_pairs(struct similarity_class *c, const struct similarity_options *o);
 /* Finds the passages of a pair, sorted by their start in the first text, none inside another.
  * Returns their number. */
 unsigned similarity_find_passages(const struct similarity_class *c, const struct similarity_pair *p,
                                   struct similarity_passage out[SIMILARITY_MAX_PASSAGES]);
 void similarity_free(struct similarity_class *c);
+
+/* What the class is compared with besides itself (similarity_against.c): the store of an earlier
+ * year, of which it takes the exercise's submissions, or a folder, of which it takes every source,
+ * also in archives, whatever its name. */
+struct similarity_against {
+    const char *path;
+    struct store store;
+    struct intake sources; /* of a folder */
+    bool is_store;
+};
+/* Reads a folder, or opens a store. `*left_out` counts the files that can't be read. */
+bool similarity_open_against(struct similarity_against *g, const char *path, unsigned *left_out,
+                             struct err *e);
+/* Adds its texts, named after it, to the class, whose `origin` the caller has set. */
+bool similarity_add_against(struct similarity_class *c, struct similarity_against *g,
+                            struct err *e);
+void similarity_close_against(struct similarity_against *g);
+/* Adds the submissions of c->ex in a store; `prefix` goes before each student. */
+bool similarity_add_store(struct similarity_class *c, struct store *s, const char *prefix,
+                          struct err *e);
+/* Returns true if `path` is a store, an SQLite file, and not a folder or archive. */
+bool similarity_is_store(const char *path);
 
 /* Pages (similarity_pages.c). The folder gets index.html, a page for each pair, pairs.csv, book.csv
  * with copies of the book's versions, and for other programs sources/ and boilerplate/ with an

@@ -29,7 +29,7 @@ unsigned similarity_print_text(const struct similarity_class *c, FILE *f) {
     }
     for (unsigned i = 0; i < c->ntexts; i++) {
         const struct similarity_text *t = &c->texts[i];
-        if (t->book_share < similarity_defaults.min_book_share) continue;
+        if (t->origin || t->book_share < similarity_defaults.min_book_share) continue;
         fprintf(f, "%5.1f %%  %4zu  %-32s %s  (the book's %s)\n", 100 * t->book_share,
                 c->versions[t->book_version].nunique_hashes, book_id(c->ex), t->student,
                 c->versions[t->book_version].name);
@@ -190,7 +190,7 @@ bool similarity_pages_add(struct similarity_pages *p, const struct similarity_cl
     bool ok = write_sources(p, c, e);
     for (unsigned i = 0; ok && i < c->npairs; i++) ok = add_pair(p, c, &c->pairs[i], e);
     for (unsigned i = 0; i < c->ntexts; i++)
-        if (c->texts[i].book_share >= similarity_defaults.min_book_share)
+        if (!c->texts[i].origin && c->texts[i].book_share >= similarity_defaults.min_book_share)
             add_book_copy(p, c, &c->texts[i]);
     return ok;
 }

@@ -1,21 +1,33 @@
-/* cmd_similar.c — grader similar STORE|DIR…: finds pairs of submissions that share passages, and
- * copies of the book's versions. It prints a list, or with --output FOLDER writes pages. */
+/* cmd_similar.c — grader similar STORE|DIR…: finds pairs of submissions that share passages, also
+ * with earlier years and public solutions (--against), and copies of the book's versions. It prints
+ * a list, or with --output FOLDER writes pages. */
 #include "grader/class/similarity.h"
 #include "grader/cli/class_args.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-static bool compare_all(const struct options *o, struct store *s, unsigned *pair_count,
+/* Adds the class's submissions of the exercise; if there are any, also what --against names. */
+static bool load_texts(const struct options *o, struct store *s, struct similarity_against *against,
+                       struct similarity_class *c, struct err *e) {
+    similarity_load_book(c);
+    bool ok = similarity_add_store(c, s, "", e);
+    for (unsigned i = 0; ok && c->texts && i < o->nagainst; i++) {
+        c->origin = i + 1;
+        ok = similarity_add_against(c, &against[i], e);
+    }
+    return ok;
+}
+
+static bool compare_all(const struct options *o, struct store *s,
+                        struct similarity_against *against, unsigned *pair_count,
                         unsigned *book_copy_count, struct err *e) {
     const struct exercise **list = cli_class_list(o, e);
     struct similarity_pages pages;
     bool ok = list && (!o->output || similarity_pages_begin(&pages, o->output, e));
     for (unsigned i = 0; ok && list[i]; i++) {
         struct similarity_class c = {.ex = list[i]};
-        ok = similarity_load_store(&c, s, e);
+        ok = load_texts(o, s, against, &c, e);
         if (ok && c.ntexts) {
             similarity_find_pairs(&c, &similarity_defaults);
             *pair_count += c.npairs;
@@ -30,19 +42,27 @@ static bool compare_all(const struct options *o, struct store *s, unsigned *pair
     return ok;
 }
 
-/* Returns true if `path` is a store, an SQLite file, and not a folder or archive of submissions. */
-static bool is_store(const char *path) {
-    char magic[16] = "";
-    struct stat st;
-    FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
-    size_t n = f ? fread(magic, 1, 15, f) : 0;
-    if (f) fclose(f);
-    return n == 15 && !strcmp(magic, "SQLite format 3");
+/* Opens what --against names, and compares. */
+static bool compare_with_others(const struct options *o, struct store *s, unsigned *pair_count,
+                                unsigned *book_copy_count, struct err *e) {
+    struct similarity_against *against = xcalloc(o->nagainst + 1, sizeof *against);
+    unsigned n = 0, left_out = 0;
+    bool ok = true;
+    for (; ok && n < o->nagainst; n++) {
+        ok = similarity_open_against(&against[n], o->against[n], &left_out, e);
+        if (ok && left_out)
+            fprintf(stderr, "grader: warning: %s: %u files or folders could not be read\n",
+                    o->against[n], left_out);
+    }
+    ok = ok && compare_all(o, s, against, pair_count, book_copy_count, e);
+    while (n-- > 0) similarity_close_against(&against[n]);
+    free(against);
+    return ok;
 }
 
 static bool open_store_or_folders(const struct options *o, struct store *s, struct err *e) {
     unsigned entry_count;
-    if (is_store(o->operands[0])) return store_open(s, o->operands[0], false, e);
+    if (similarity_is_store(o->operands[0])) return store_open(s, o->operands[0], false, e);
     if (!store_open(s, NULL, true, e)) return false;
     const struct exercise **list = cli_class_list(o, e);
     bool ok = list && cli_class_intake(o, s, list, &entry_count, e);
@@ -59,7 +79,7 @@ int cmd_similar(const struct options *o) {
         return err_set(&e, ERR_INPUT, "similar takes a store or folders of submissions"),
                cli_report_error(&e);
     if (!open_store_or_folders(o, &s, &e)) return cli_report_error(&e);
-    bool ok = compare_all(o, &s, &pair_count, &book_copy_count, &e);
+    bool ok = compare_with_others(o, &s, &pair_count, &book_copy_count, &e);
     store_close(&s);
     if (!ok) return cli_report_error(&e);
     if (o->output)

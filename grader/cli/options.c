@@ -107,6 +107,8 @@ static const char usage_text[] =
     "  --exercise EXERCISE    take and grade only this exercise\n"
     "  --worksheet F.csv      export: the LMS's file, into which to fill the grades\n"
     "  --column TEXT          export: how its column begins; default: the assignment's name\n"
+    "  --against STORE|DIR    similar: compare with an earlier year's store, or with all sources\n"
+    "                         in a folder, such as public solutions; repeat it\n"
     "  --layout LAYOUT        folders, canvas, moodle, blackboard, brightspace, sakai, gradescope\n"
     "                         or github; default: each entry's own\n"
     "  --accept-unclear       batch: grade the others although many submissions are unclear\n"
@@ -210,6 +212,13 @@ static bool parse_shard(struct options *o, const char *s, struct err *e) {
     return (sscanf(s, "%u/%u%c", &o->shard_number, &o->shard_count, &rest) == 2 &&
             o->shard_number >= 1 && o->shard_number <= o->shard_count) ||
            err_set(e, ERR_INPUT, "--shard takes K/N with K from 1 to N, not '%.40s'", s);
+}
+
+static bool add_against(struct options *o, const char *path, struct err *e) {
+    if (o->nagainst == MAX_AGAINST)
+        return err_set(e, ERR_INPUT, "--against: more than %d stores and folders", MAX_AGAINST);
+    o->against[o->nagainst++] = path;
+    return true;
 }
 
 /* ---- the table ---- */

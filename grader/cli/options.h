@@ -9,6 +9,7 @@
 
 enum {
     MAX_DEVICES = 16,
+    MAX_AGAINST = 32,
     EXIT_PASSED = 0,
     EXIT_FAILED = 1,
     EXIT_USAGE = 2,
@@ -41,8 +42,10 @@ struct options {
     const char *file, *output, *exercise;
     const char *store, *roster, *assignment_path; /* for a class */
     const char *worksheet, *column;               /* an LMS's file for grades */
-    const char *decisions[6];                     /* by enum decision_kind; NULL = not given */
-    const char *reason, *author;                  /* of a decision */
+    const char *against[MAX_AGAINST];             /* for similar: other stores and folders */
+    unsigned nagainst;
+    const char *decisions[6];    /* by enum decision_kind; NULL = not given */
+    const char *reason, *author; /* of a decision */
     unsigned line;
     const char *path;                    /* for list: a path through the book */
     const char *answers, *export_format; /* for a quiz */

@@ -175,6 +175,45 @@ START_TEST(pages_escape_what_they_show) {
 }
 END_TEST
 
+/* ann has the text of bob of an earlier year, and the one of a public solution with another name,
+ * which is also in an archive. Pairs among the others are not of interest. */
+START_TEST(earlier_years_and_public_solutions_are_compared) {
+    static const char *const paths[] = {"now/ann/transpose.cu", "old/bob/transpose.cu",
+                                        "old/eve/transpose.cu", "public/x/src/my_kernel.cu"};
+    char at[4096], path[4200];
+    struct err e = {0};
+    snprintf(at, sizeof at, "%s/tests/similar-against", build_folder());
+    ck_assert_int_eq(shell("rm -rf %s && mkdir -p %s/now/ann %s/old/bob %s/old/eve %s/public/x/src",
+                           at, at, at, at, at),
+                     0);
+    struct buf text = {0};
+    make(&text, 0, 12, "x");
+    for (unsigned i = 0; i < sizeof paths / sizeof *paths; i++) {
+        snprintf(path, sizeof path, "%s/%s", at, paths[i]);
+        ck_assert(file_write(path, text.data, text.size, &e));
+    }
+    buf_free(&text);
+    ck_assert_int_eq(
+        shell("cd %s && PATH=%s:$PATH && tar cf public/y.tar -C public x && echo '// other' "
+              ">public/z.cu && grader intake old --exercise transpose --store old.db >said && "
+              "grader similar now --exercise transpose --against old.db --against public --output "
+              "out >said && cut -d, -f4,5 out/pairs.csv | sort >pairs",
+              at, build_folder()),
+        0);
+    snprintf(path, sizeof path, "%s/pairs", at);
+    ck_assert(file_read(path, 4096, &text, &e));
+    ck_assert_str_eq(buf_str(&text), "\"ann\",\"old.db: bob\"\n\"ann\",\"old.db: eve\"\n"
+                                     "\"ann\",\"public: x/src/my_kernel.cu\"\n"
+                                     "\"ann\",\"public: y.tar/x/src/my_kernel.cu\"\n"
+                                     "first,second\n");
+    ck_assert_int_eq(shell("cd %s && ! %s/grader similar now --against nowhere 2>said && grep -q "
+                           "'nowhere: No such file.*takes a store or a folder' said",
+                           at, build_folder()),
+                     0);
+    buf_free(&text);
+}
+END_TEST
+
 UNIT_SUITE(similarity) {
     Suite *s = suite_create("similarity");
     TCase *t = tcase_create("similar");
@@ -185,6 +224,7 @@ UNIT_SUITE(similarity) {
     tcase_add_test(t, copies_of_the_book_are_reported);
     tcase_add_test(t, widespread_passages_are_ignored);
     tcase_add_test(t, pages_escape_what_they_show);
+    tcase_add_test(t, earlier_years_and_public_solutions_are_compared);
     suite_add_tcase(s, t);
     return s;
 }
