@@ -78,11 +78,7 @@ static bool copy_tables(struct store *s, struct err *e) {
 
 bool class_merge(struct store *s, const char *from, long long *duplicates, long long *added,
                  struct err *e) {
-    /* Opening the file first refuses one that is not a store before it is attached. */
-    struct store other;
-    if (!store_open(&other, from, false, e)) return false;
-    store_close(&other);
-    if (!store_exec(s, e, "ATTACH ? AS other", "t", from)) return false;
+    if (!store_attach(s, from, e)) return false;
     bool ok = store_begin(s, e);
     if (ok) {
         *duplicates = store_query_int(
@@ -101,6 +97,5 @@ bool class_merge(struct store *s, const char *from, long long *duplicates, long 
              copy_tables(s, e);
         ok = store_commit(s, ok, e);
     }
-    struct err ignored = {0};
-    return store_exec(s, ok ? e : &ignored, "DETACH other", "") && ok;
+    return store_detach(s, ok, e);
 }

@@ -38,8 +38,8 @@ static bool set_sqlite_error(struct store *s, struct err *e) {
                        : code == SQLITE_NOTADB ? "; it is not a store of the grader"
                                                : "";
     bool is_input = code == SQLITE_NOTADB || (code == SQLITE_CANTOPEN && is_wrong_path(s));
-    return err_set(e, is_input ? ERR_INPUT : ERR_SYSTEM,
-                   "%s: %s%s", s->path, s->db ? sqlite3_errmsg(s->db) : "out of memory", hint);
+    return err_set(e, is_input ? ERR_INPUT : ERR_SYSTEM, "%s: %s%s", s->path,
+                   s->db ? sqlite3_errmsg(s->db) : "out of memory", hint);
 }
 
 /* ---- statements ---- */
@@ -178,4 +178,18 @@ bool store_open(struct store *s, const char *path, bool create, struct err *e) {
 void store_close(struct store *s) {
     sqlite3_close(s->db);
     s->db = NULL;
+}
+
+/* ---- two stores ---- */
+
+bool store_attach(struct store *s, const char *path, struct err *e) {
+    struct store other;
+    if (!store_open(&other, path, false, e)) return false;
+    store_close(&other);
+    return store_exec(s, e, "ATTACH ? AS other", "t", path);
+}
+
+bool store_detach(struct store *s, bool ok, struct err *e) {
+    struct err ignored = {0};
+    return store_exec(s, ok ? e : &ignored, "DETACH other", "") && ok;
 }

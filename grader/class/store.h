@@ -34,3 +34,8 @@ long long store_query_int(struct store *s, struct err *e, const char *sql);
 bool store_begin(struct store *s, struct err *e); /* a write transaction */
 /* Commits; rolls back if `ok` is false or the commit fails. Returns true if committed. */
 bool store_commit(struct store *s, bool ok, struct err *e);
+
+/* Attaches another store as `other`, brought up to date first; false if it is none. */
+bool store_attach(struct store *s, const char *path, struct err *e);
+/* Detaches it; returns `ok`, or false with an error. If `ok` is false, `e` stays. */
+bool store_detach(struct store *s, bool ok, struct err *e);

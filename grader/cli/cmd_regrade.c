@@ -6,8 +6,8 @@
 
 static const char changed_marks_sql[] =
     "SELECT s.student, s.exercise, coalesce(a.verdict, 'none'), "
-    "coalesce(printf('%.1f', a.score), '-'), b.verdict,"
-    " coalesce(printf('%.1f', b.score), '-') FROM todo t JOIN "
+    "iif(a.score IS NULL, '-', printf('%.1f', a.score)), b.verdict,"
+    " iif(b.score IS NULL, '-', printf('%.1f', b.score)) FROM todo t JOIN "
     "submission s ON s.n = t.n JOIN result b ON b.key = t.key"
     " LEFT JOIN result a ON a.key = s.key WHERE a.verdict IS NOT "
     "b.verdict OR a.score IS NOT b.score ORDER BY 1, 2";

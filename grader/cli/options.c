@@ -42,6 +42,7 @@ static const char usage_text[] =
     "                         set a score, excuse, extend a deadline, comment; show the history\n"
     "  forget STORE STUDENT   remove all that the store has of a student\n"
     "  similar STORE|DIR...   find submissions that share passages; --output DIR writes pages\n"
+    "  compare OLD NEW        show whose grade differs between two stores, and what changed\n"
     "  reproduce STORE STUDENT EXERCISE\n"
     "                         grade a submission again and compare the results\n"
     "  regrade STORE          grade everything again with another --seed\n"

@@ -1,6 +1,7 @@
 /* test_decision.c — tests what an instructor decides: that it counts in every export, that the
  * history keeps what was before, and that a forgotten student leaves no byte in the store. The
  * results are rows that the test inserts. */
+#include "common/file.h"
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/submissions.h"
 #include "grader/tests/unit/unit.h"
@@ -262,6 +263,46 @@ START_TEST(a_shared_result_stays) {
 }
 END_TEST
 
+/* In the second store, ann's score is overridden, bob has another grader's result and another file,
+ * and cat is new. An equal row is not listed. */
+START_TEST(compare_names_what_changed) {
+    struct buf text = {0};
+    struct err e = {0};
+    char path[4200];
+    make_store();
+    ck_assert_int_eq(shell("cd %s && cp c.db d.db && %s/grader compare c.db d.db >said 2>sum && ! "
+                           "grep -q . said && grep -q '^0 grades differ; 4 in both' sum",
+                           submissions_folder, build_folder()),
+                     0);
+    ck_assert_int_eq(
+        shell(
+            "cd %s && PATH=%s:$PATH && grader decide d.db ann transpose --score 90 --reason ok "
+            "--author Poe && sqlite3 d.db \"UPDATE result SET grader = 'h', seed = 't', score = "
+            "20 WHERE key LIKE 'bob%%transpose'; UPDATE submission SET digest = NULL WHERE "
+            "student = 'bob' AND exercise LIKE '%%particles'; UPDATE result SET score = 30 WHERE "
+            "key LIKE '%%particles'; INSERT INTO student VALUES ('cat', '', 0, 1, '', ''); INSERT "
+            "INTO submission (student, exercise, state, file, why) VALUES ('cat', 'x/y', 'absent',"
+            " '', '')\"; grader compare c.db d.db --format csv --output cmp 2>sum; [ $? = 1 ] && "
+            "sed 's/\\r//' cmp >rows && grep -q '^5 grades differ; 4 in both "
+            "stores, mean score 40.0 -> 42.5' sum",
+            submissions_folder, build_folder()),
+        0);
+    snprintf(path, sizeof path, "%s/rows", submissions_folder);
+    ck_assert(file_read(path, 4096, &text, &e));
+    ck_assert_str_eq(
+        buf_str(&text),
+        "student,exercise,old_verdict,old_score,new_verdict,new_score,changed,reason\n"
+        "\"ann\",\"02-coalescing/particles\",\"PART\",40.0,\"PART\",30.0,\"nothing that it depends "
+        "on\",\"r\"\n"
+        "\"ann\",\"02-coalescing/transpose\",\"PART\",40.0,\"PART\",90.0,\"decision\",\"score by "
+        "Poe: ok (before: PART, 40.00)\"\n"
+        "\"bob\",\"02-coalescing/particles\",\"PART\",40.0,\"PART\",30.0,\"file\",\"r\"\n"
+        "\"bob\",\"02-coalescing/transpose\",\"PART\",40.0,\"PART\",20.0,\"seed, grader\",\"r\"\n"
+        "\"cat\",\"x/y\",\"none\",,\"absent\",,\"only in the second store\",\"\"\n");
+    buf_free(&text);
+}
+END_TEST
+
 UNIT_SUITE(decision) {
     Suite *s = suite_create("decision");
     TCase *t = tcase_create("decision");
@@ -275,6 +316,7 @@ UNIT_SUITE(decision) {
     tcase_add_test(t, wrong_decisions_are_refused);
     tcase_add_test(t, a_forgotten_student_leaves_nothing);
     tcase_add_test(t, a_shared_result_stays);
+    tcase_add_test(t, compare_names_what_changed);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     return s;
