@@ -37,7 +37,8 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
                              *const o[] = {"%s  ", "%-20s ", "%-32s ", "%.300s"};
     fputs("VERDICTS: exercise, verdict, students, mean score\n", f);
     put_table(s, f, "", w,
-              "SELECT exercise, verdict, students, printf('%.1f', mean_score) FROM verdicts WHERE "
+              "SELECT exercise, verdict, students, iif(mean_score IS NULL, '-', printf('%.1f', "
+              "mean_score)) FROM verdicts WHERE "
               "exercise <> ''"
               " ORDER BY exercise, students DESC",
               e);

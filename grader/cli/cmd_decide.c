@@ -1,6 +1,8 @@
 /* cmd_decide.c — grader decide STORE [STUDENT [EXERCISE]]: adds what an instructor decides about a
- * student; without a student, shows the history. grader forget STORE STUDENT: removes a student. */
+ * student; without a student, shows the history. grader forget STORE STUDENT: removes a student.
+ * grader anonymize STORE COPY: writes a store without names. */
 #include "grader/class/decision.h"
+#include "grader/class/pseudonym.h"
 #include "grader/cli/class_args.h"
 
 #include <stdlib.h>
@@ -64,4 +66,14 @@ int cmd_forget(const struct options *o) {
         "pages, too, and run `grader cache clear`\n",
         o->operands[1], result_count);
     return EXIT_PASSED;
+}
+
+int cmd_anonymize(const struct options *o) {
+    struct err e = {0};
+    struct store s;
+    if (!cli_class_open(o, 2, "a store and the file of the new one", &s, &e))
+        return cli_report_error(&e);
+    bool ok = pseudonym_copy_store(&s, o->operands[1], &e);
+    store_close(&s);
+    return ok ? EXIT_PASSED : cli_report_error(&e);
 }

@@ -41,6 +41,7 @@ static const char usage_text[] =
     "  decide STORE [STUDENT [EXERCISE]]\n"
     "                         set a score, excuse, extend a deadline, comment; show the history\n"
     "  forget STORE STUDENT   remove all that the store has of a student\n"
+    "  anonymize STORE COPY   copy a store with pseudonyms and without sources\n"
     "  similar STORE|DIR...   find submissions that share passages; --output DIR writes pages\n"
     "  compare OLD NEW        show whose grade differs between two stores, and what changed\n"
     "  reproduce STORE STUDENT EXERCISE\n"

@@ -2,36 +2,20 @@
  * what other programs and other assistants wrote. A decision names the latest one that its author
  * saw: decision_add refuses it if there is a later one, in the transaction that would add it. */
 #include "grader/cli/workbench_class.h"
-#include "common/hash.h"
 #include "grader/class/decision.h"
+#include "grader/class/pseudonym.h"
 #include "grader/cli/workbench.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-
-static bool load_key(struct workbench_class *c, struct err *e) {
-    unsigned char bytes[16];
-    char key[33];
-    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-        die("getrandom() returned no random numbers");
-    for (unsigned i = 0; i < sizeof bytes; i++) sprintf(key + 2 * i, "%02x", bytes[i]);
-    if (!store_exec(&c->s, e, "INSERT OR IGNORE INTO setting VALUES ('pseudonym_key', ?)", "t",
-                    key))
-        return false;
-    sqlite3_stmt *q =
-        store_query(&c->s, e, "SELECT value FROM setting WHERE name = 'pseudonym_key'", "");
-    if (store_step(&c->s, &q, e)) snprintf(c->key, sizeof c->key, "%s", store_column_text(q, 0));
-    store_finalize(&q);
-    return !e->text[0];
-}
 
 bool workbench_class_open(struct workbench_class *c, const struct options *o, struct err *e) {
     *c = (struct workbench_class){.o = o, .accounts = xcalloc(1, sizeof *c->accounts)};
     c->accounts[0] = (struct workbench_account){xstrdup(o->author ? o->author : ""),
                                                 o->author ? ROLE_DECIDE : ROLE_READ};
-    bool ok = store_open(&c->s, o->class_store, false, e) && (!o->anonymous || load_key(c, e)) &&
+    bool ok = store_open(&c->s, o->class_store, false, e) &&
+              (!o->anonymous || pseudonym_load_key(&c->s, c->key, e)) &&
               (!o->tokens || workbench_read_tokens(c, o->tokens, e));
     if (!ok) workbench_class_close(c);
     return ok;
@@ -60,14 +44,8 @@ void workbench_class_print_address(const struct workbench_class *c) {
 
 void workbench_class_shown_name(const struct workbench_class *c, const char *id,
                                 char out[WORKBENCH_SHOWN_SIZE]) {
-    struct hash h;
-    char digest[HASH_HEX_SIZE];
-    snprintf(out, WORKBENCH_SHOWN_SIZE, "%s", id);
-    if (!c->o->anonymous) return;
-    hash_init(&h);
-    hash_update_string(&h, c->key), hash_update_string(&h, id);
-    hash_final_hex(&h, digest);
-    snprintf(out, WORKBENCH_SHOWN_SIZE, "S-%.10s", digest);
+    if (c->o->anonymous) pseudonym_make(c->key, id, out);
+    else snprintf(out, WORKBENCH_SHOWN_SIZE, "%s", id);
 }
 
 /* Appends the id of the student that the page calls `shown`. Returns false if there is none, or if

@@ -303,6 +303,36 @@ START_TEST(compare_names_what_changed) {
 }
 END_TEST
 
+/* ann's file is named after her, and what her report and the decisions say is withheld; grades and
+ * totals stay. */
+START_TEST(an_anonymized_store_names_nobody) {
+    make_store();
+    ck_assert_int_eq(decide("ann transpose --score 90 --reason 'ann was ill'"), 0);
+    ck_assert_int_eq(decide("bob transpose --comment 'ask bob' --line 2"), 0);
+    ck_assert_int_eq(
+        shell("cd %s && PATH=%s:$PATH && sqlite3 c.db \"UPDATE student SET name = 'Ann Poe', doubt "
+              "= 'ann?' WHERE id = 'ann'; UPDATE result SET file = 'ann.cu', reason = 'ann.cu:3: "
+              "race', report = 'ann', whole = 'ann', json = '{\\\"score\\\": 40.0, "
+              "\\\"log\\\": \\\"ann\\\", \\\"file\\\": \\\"ann.cu\\\"}' WHERE key "
+              "LIKE 'ann%%'; UPDATE result SET key = replace(key, 'ann', 'x'); UPDATE submission "
+              "SET file = 'ann.cu', key = replace(key, 'ann', 'x') WHERE student = 'ann'; UPDATE "
+              "result SET key = replace(key, 'bob', 'y'); UPDATE submission SET key = replace(key, "
+              "'bob', 'y')\" && grader anonymize c.db d.db && sqlite3 d.db .dump | grep "
+              "^INSERT >rows && ! grep -i -e 'ann' -e bob -e poe -e second rows && grep -q "
+              "'submission.cu:3: race' rows && ! grep -q 'Ann Poe' d.db*",
+              submissions_folder, build_folder()),
+        0);
+    ck_assert_int_eq(
+        shell("cd %s && PATH=%s:$PATH && for f in c d; do sqlite3 $f.db 'SELECT percent, open FROM "
+              "total ORDER BY 1' >$f.total; grader export $f.db --format csv >$f.csv || exit; done "
+              "&& cmp c.total d.total && [ $(wc -l <d.csv) = 5 ] && grep -q '^\"S-[0-9a-f]*\"' "
+              "d.csv && ! grader anonymize c.db d.db 2>said && grep -q 'd.db exists' said && "
+              "[ $(sqlite3 c.db 'SELECT count(*) FROM student') = 2 ]",
+              submissions_folder, build_folder()),
+        0);
+}
+END_TEST
+
 UNIT_SUITE(decision) {
     Suite *s = suite_create("decision");
     TCase *t = tcase_create("decision");
@@ -317,6 +347,7 @@ UNIT_SUITE(decision) {
     tcase_add_test(t, a_forgotten_student_leaves_nothing);
     tcase_add_test(t, a_shared_result_stays);
     tcase_add_test(t, compare_names_what_changed);
+    tcase_add_test(t, an_anonymized_store_names_nobody);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     return s;
