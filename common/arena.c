@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 struct arena_chunk {
     struct arena_chunk *previous;
@@ -24,13 +25,11 @@ enum { MMAP_THRESHOLD = 8 << 20 };
 enum { FIRST_CHUNK_BYTES = 64 << 10, MAX_CHUNK_BYTES = 4 << 20 };
 
 /* Returns a zeroed chunk of `bytes` bytes plus its header. */
-static struct arena_chunk *new_chunk(size_t bytes, bool shared) {
+static struct arena_chunk *new_chunk(size_t bytes) {
     size_t chunk_bytes = sizeof(struct arena_chunk) + bytes;
     struct arena_chunk *c = MAP_FAILED;
-    if ((shared || bytes >= MMAP_THRESHOLD) && chunk_bytes > bytes)
-        c = mmap(NULL, chunk_bytes, PROT_READ | PROT_WRITE,
-                 (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
-    if (c == MAP_FAILED && shared) die("out of memory (%zu bytes)", chunk_bytes);
+    if (bytes >= MMAP_THRESHOLD && chunk_bytes > bytes)
+        c = mmap(NULL, chunk_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (c == MAP_FAILED) return xcalloc(1, chunk_bytes);
     madvise(c, chunk_bytes, MADV_HUGEPAGE); /* may fail */
     c->mapping_bytes = chunk_bytes;
@@ -52,7 +51,7 @@ void *arena_alloc(struct arena *a, size_t bytes) {
     size_t size =
         a->last && a->last->size < MAX_CHUNK_BYTES ? a->last->size * 2 : FIRST_CHUNK_BYTES;
     if (size < bytes + 64) size = bytes + 64;
-    struct arena_chunk *c = new_chunk(size, a->shared);
+    struct arena_chunk *c = new_chunk(size);
     c->previous = a->last;
     c->size = size;
     a->last = c;
@@ -74,9 +73,18 @@ char *arena_strndup(struct arena *a, const char *s, size_t n) {
     return p;
 }
 
-void arena_set_dontfork(const struct arena *a) {
-    for (struct arena_chunk *c = a->last; c; c = c->previous)
-        if (c->mapping_bytes) madvise(c, c->mapping_bytes, MADV_DONTFORK);
+static bool is_mapped(const struct arena *a, uintptr_t from, uintptr_t to) {
+    for (const struct arena_chunk *c = a->last; c; c = c->previous)
+        if ((uintptr_t)c <= from && to <= (uintptr_t)c + c->mapping_bytes) return true;
+    return false;
+}
+
+void arena_release_pages(const struct arena *a, void *p, size_t bytes) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)p + page - 1) & ~(page - 1),
+              to = ((uintptr_t)p + bytes) & ~(page - 1);
+    if (from < to && is_mapped(a, from, to))
+        madvise((void *)from, to - from, MADV_DONTNEED); /* may fail */
 }
 
 void arena_free(struct arena *a) {

@@ -8,7 +8,6 @@
 
 struct arena {
     struct arena_chunk *last;
-    bool shared; /* with processes forked later; set it before the first allocation */
 };
 
 /* Returns zeroed memory, aligned to 64 bytes for sizes from 64 on, else to 16; never NULL. */
@@ -17,8 +16,8 @@ char *arena_strndup(struct arena *a, const char *s, size_t n);
 /* Frees everything; the arena is empty and usable again. A zeroed arena is an empty one. */
 void arena_free(struct arena *a);
 
-/* Keeps a shared arena's present memory from processes forked later. */
-void arena_set_dontfork(const struct arena *a);
+/* Gives the memory of whole pages in [p, p + bytes) back to the system; their content is lost. */
+void arena_release_pages(const struct arena *a, void *p, size_t bytes);
 
 /* Returns `bytes` bytes that begin with a copy of the first `used` bytes of `old`. */
 void *arena_realloc(struct arena *a, const void *old, size_t used, size_t bytes);

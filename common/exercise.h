@@ -67,6 +67,9 @@ struct ex_arg {
     /* Buffers: it is in page-locked host memory. The entry gets its address, may not access it, and
      * moves data with cudaMemcpyAsync; kernels must not use it. Such a buffer has no aliases. */
     bool is_pinned_host;
+    /* EX_INOUT: neither reference nor tolerance reads host[i], which is NULL; the reference finds
+     * the initial content in expected[i]. This saves memory in large cases. */
+    bool is_initial_in_expected;
     /* Buffers: if alias(c) is not 0, this argument points `alias_offset(c)` elements into argument
      * alias(c) - 1; otherwise it has memory of its own. So a test may alias in some cases only. */
     int (*alias)(const struct ex_case *c);

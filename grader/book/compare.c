@@ -177,7 +177,7 @@ bool problem_compare(const struct problem *p, struct buf *message) {
     bool same = true;
     for (unsigned i = 0; i < p->ex->nargs; i++) {
         struct compare_ctx v = {.p = p, .arg = i, .a = &p->ex->args[i], .o = &p->arg[i]};
-        for (unsigned k = 0; k < p->ex->nargs; k++) v.host[k] = p->arg[k].initial;
+        problem_host_pointers(p, v.host);
         if (v.a->role == EX_OUT || v.a->role == EX_INOUT)
             same = compare_output(&v, message) && same;
         if (v.a->role == EX_IN && !v.o->is_writable) same = compare_input(&v, message) && same;

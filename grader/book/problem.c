@@ -93,9 +93,9 @@ static void alloc_operand(struct problem *p, unsigned i) {
     if (output) o->expected = arena_alloc(&p->arena, o->count * 8 + 8);
 }
 
-static bool open_with_arena(struct arena arena, struct problem *p, const struct exercise *ex,
-                            const struct ex_case *c, struct err *e) {
-    *p = (struct problem){.ex = ex, .c = c, .arena = arena};
+bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c,
+                  struct err *e) {
+    *p = (struct problem){.ex = ex, .c = c};
     for (unsigned i = 0; i < ex->nargs; i++) {
         if (ex->args[i].role == EX_SCALAR && ex->args[i].type == EX_F16)
             return err_set(e, ERR_INTERNAL, "argument `%s` is a half by value: pass a float",
@@ -113,16 +113,6 @@ static bool open_with_arena(struct arena arena, struct problem *p, const struct 
     }
     problem_resolve_aliases(p);
     return true;
-}
-
-bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c,
-                  struct err *e) {
-    return open_with_arena((struct arena){.shared = false}, p, ex, c, e);
-}
-
-bool problem_open_shared(struct problem *p, const struct exercise *ex, const struct ex_case *c,
-                         struct err *e) {
-    return open_with_arena((struct arena){.shared = true}, p, ex, c, e);
 }
 
 void problem_resolve_aliases(struct problem *p) {
@@ -186,7 +176,7 @@ static void fill_default(enum ex_type t, struct ex_rng *r, void *data, size_t n)
     }
 }
 
-static void fill_random_bits(struct ex_rng *r, void *data, size_t bytes) {
+void problem_fill_random_bits(struct ex_rng *r, void *data, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 8) {
         uint64_t bits = ex_random(r);
         memcpy((char *)data + i, &bits, bytes - i < 8 ? bytes - i : 8);
@@ -204,13 +194,13 @@ static bool has_no_alias(const struct problem *p, unsigned arg) {
 static void draw_output_bits(struct problem *p, unsigned arg, struct ex_rng *r) {
     struct argument *o = &p->arg[arg];
     o->output_rng = *r, o->are_random_bits_deferred = has_no_alias(p, arg);
-    if (!o->are_random_bits_deferred) fill_random_bits(r, o->initial, o->bytes);
+    if (!o->are_random_bits_deferred) problem_fill_random_bits(r, o->initial, o->bytes);
     for (size_t i = 0; o->are_random_bits_deferred && i < o->bytes; i += 8) ex_random(r);
 }
 
 void problem_write_random_bits(const struct problem *p, unsigned arg, void *to) {
     struct ex_rng r = p->arg[arg].output_rng;
-    fill_random_bits(&r, to, p->arg[arg].bytes);
+    problem_fill_random_bits(&r, to, p->arg[arg].bytes);
 }
 
 static void draw_operand(struct problem *p, unsigned i, struct ex_rng *r, bool outputs) {
@@ -255,13 +245,37 @@ static void copy_widened(enum ex_type t, const void *from, void *to, size_t n) {
     }
 }
 
+/* Widens the initial content piece by piece, and gives each piece back. */
+static void move_widened(const struct problem *p, unsigned arg) {
+    const size_t piece = 1 << 18; /* elements */
+    enum ex_type type = p->ex->args[arg].type;
+    size_t count = p->arg[arg].count, width = ex_type_bytes(type);
+    char *from = p->arg[arg].initial, *to = p->arg[arg].expected;
+    for (size_t done = 0, n; done < count; done += n) {
+        n = count - done < piece ? count - done : piece;
+        copy_widened(type, from + done * width, to + done * 8, n);
+        arena_release_pages(&p->arena, from + done * width, n * width);
+    }
+}
+
+static bool is_initial_in_expected(const struct problem *p, unsigned arg) {
+    return p->ex->args[arg].is_initial_in_expected && has_no_alias(p, arg);
+}
+
+void problem_host_pointers(const struct problem *p, void *host[EX_ARGS]) {
+    for (unsigned i = 0; i < p->ex->nargs; i++)
+        host[i] = is_initial_in_expected(p, i) ? NULL : p->arg[i].initial;
+}
+
 void problem_compute_expected(struct problem *p) {
     void *host[EX_ARGS] = {0}, *expected[EX_ARGS] = {0};
+    problem_host_pointers(p, host);
     for (unsigned i = 0; i < p->ex->nargs; i++) {
         struct argument *o = &p->arg[i];
-        host[i] = o->initial, expected[i] = o->expected;
+        expected[i] = o->expected;
         if (!o->expected) continue;
-        if (p->ex->args[i].role == EX_INOUT)
+        if (!host[i]) move_widened(p, i);
+        else if (p->ex->args[i].role == EX_INOUT)
             copy_widened(p->ex->args[i].type, o->initial, o->expected, o->count);
         else if (o->has_expected)
             memset(o->expected, 0, o->count * 8); /* else it is new, and zero */

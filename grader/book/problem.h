@@ -45,9 +45,6 @@ struct problem {
  * outside its buffer. Free with problem_close. */
 bool problem_open(struct problem *p, const struct exercise *ex, const struct ex_case *c,
                   struct err *e);
-/* The same, but the buffers lie in memory that processes forked later share. */
-bool problem_open_shared(struct problem *p, const struct exercise *ex, const struct ex_case *c,
-                         struct err *e);
 /* Makes aliases point into their owners' data. Call it after an owner's `initial` or `actual`
  * moved. */
 void problem_resolve_aliases(struct problem *p);
@@ -59,8 +56,12 @@ void problem_draw_scalars(struct problem *p, struct ex_rng *r);
  * saves the generator (`output_rng`): the caller writes the bits, with problem_write_random_bits.
  */
 void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs);
+/* Fills with random bits. In pieces of a multiple of 8 bytes, the result is the same. */
+void problem_fill_random_bits(struct ex_rng *r, void *data, size_t bytes);
 /* Writes the random bits of an output with are_random_bits_deferred. */
 void problem_write_random_bits(const struct problem *p, unsigned arg, void *to);
+/* Sets what the exercise's functions get as `host`: each argument's initial content, or NULL. */
+void problem_host_pointers(const struct problem *p, void *host[EX_ARGS]);
 /* Computes `expected` with the exercise's reference. */
 void problem_compute_expected(struct problem *p);
 /* Returns true if `actual` is correct. Otherwise appends the first wrong elements, or the changed

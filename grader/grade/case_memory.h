@@ -23,7 +23,6 @@ void case_memory_set_dontfork(const struct case_memory *m);
  * output come last. With `is_filled`, the buffers hold the data already. */
 void case_memory_fill(struct case_memory *m, const struct problem *p, bool outputs, bool is_filled,
                       struct control_replay *r);
-/* Maps pages that will be read, all at once. */
-void case_memory_prefault(const void *bytes, uint64_t size);
-/* Frees pages that are no longer needed. A device process that still maps them reads zeros. */
-void case_memory_release(struct case_memory *m, uint64_t at, uint64_t bytes);
+/* Reads the buffers back into the problem (`actual`). Large ones are freed meanwhile, unless
+ * `keep`: a device process that still maps them reads zeros. */
+void case_memory_read_back(struct case_memory *m, struct problem *p, bool keep);

@@ -1,6 +1,8 @@
 /* inputs.c — see inputs.h. The prefetch is a process, not a thread: sandboxes are forked meanwhile,
- * and a thread could hold a lock of the C library at that moment. Forked processes begin with the
- * grader's memory, so the expected outputs are kept out of it (MADV_DONTFORK). */
+ * and a thread could hold a lock of the C library at that moment. It keeps what it drew, and
+ * compares the outputs itself. So inputs and expected outputs are in private memory, which gets
+ * large pages: to fill shared memory takes five times as long. Sandboxes are forks of the grader,
+ * which never has this data. */
 #include "grader/grade/inputs.h"
 #include "common/system_info.h"
 #include "grader/book/book.h"
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,12 +34,19 @@ void inputs_draw_round(struct problem *p, const char *seed, unsigned index, unsi
 }
 
 struct input_prefetch {
-    pid_t pid; /* 0 = it has ended */
+    pid_t pid;  /* 0 = it has ended */
+    int socket; /* to the process; -1 = none */
     const char *seed;
     unsigned index;
-    struct problem problem;     /* its memory is shared with the process */
-    struct argument *arguments; /* EX_ARGS, in that memory: the process's copy of problem.arg */
+    struct problem problem; /* only the process writes to its memory */
     struct case_memory case_memory;
+    bool is_taken;
+};
+
+/* The process answers: inputs are drawn; after a request, the outcome of the comparison. */
+struct prefetch_reply {
+    bool is_correct;
+    uint32_t message_bytes; /* which follow */
 };
 
 static bool has_two_cores(void) {
@@ -44,15 +54,45 @@ static bool has_two_cores(void) {
     return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
-static _Noreturn void run_prefetch(struct input_prefetch *a, pid_t parent) {
+static bool send_all(int fd, const void *bytes, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t n = send(fd, (const char *)bytes + done, size - done, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        done += (size_t)n;
+    }
+    return true;
+}
+
+static bool receive_all(int fd, void *bytes, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t n = recv(fd, (char *)bytes + done, size - done, 0);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        done += (size_t)n;
+    }
+    return true;
+}
+
+static bool send_reply(int fd, bool is_correct, const struct buf *message) {
+    struct prefetch_reply r = {.is_correct = is_correct, .message_bytes = (uint32_t)message->size};
+    return send_all(fd, &r, sizeof r) && send_all(fd, message->data, message->size);
+}
+
+static _Noreturn void run_prefetch(struct input_prefetch *a, int fd, pid_t parent) {
+    struct buf message = {0};
+    char request;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(3);
     inputs_draw_scalars(&a->problem, a->seed, a->index);
     inputs_draw_round(&a->problem, a->seed, a->index, 0, true);
     case_memory_fill(&a->case_memory, &a->problem, true, false, &(struct control_replay){0});
+    if (!send_reply(fd, true, &message)) _exit(1);
     problem_compute_expected(&a->problem);
-    memcpy(a->arguments, a->problem.arg, sizeof a->problem.arg);
-    _exit(0);
+    if (!receive_all(fd, &request, 1)) _exit(1);
+    case_memory_read_back(&a->case_memory, &a->problem, false);
+    bool is_correct = problem_compare(&a->problem, &message);
+    _exit(!send_reply(fd, is_correct, &message));
 }
 
 /* Returns true if a quarter of the available memory holds the data, which exists while nvcc and the
@@ -65,49 +105,68 @@ static bool has_enough_memory(const struct input_prefetch *a) {
     return system_available_memory() / 4 > bytes;
 }
 
+/* Leaves `pid` 0 if the process can't start. */
+static void start_process(struct input_prefetch *a) {
+    int fds[2];
+    pid_t parent = getpid();
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) return;
+    fflush(NULL);
+    a->socket = fds[0];
+    a->pid = fork();
+    if (a->pid == 0) close(fds[0]), run_prefetch(a, fds[1], parent);
+    close(fds[1]);
+    if (a->pid < 0) a->pid = 0;
+}
+
 struct input_prefetch *input_prefetch_start(const struct exercise *ex, const struct ex_case *c,
                                             const char *seed, unsigned index) {
     struct input_prefetch *a = has_two_cores() ? xcalloc(1, sizeof *a) : NULL;
     struct err e = {0};
     if (!a) return NULL;
-    a->seed = seed, a->index = index, a->case_memory.fd = -1;
-    bool ok = problem_open_shared(&a->problem, ex, c, &e) &&
-              case_memory_open(&a->case_memory, &a->problem, &e) && has_enough_memory(a);
-    a->arguments = arena_array(&a->problem.arena, struct argument, EX_ARGS);
-    pid_t parent = getpid();
-    fflush(NULL);
-    a->pid = ok ? fork() : -1;
-    if (a->pid == 0) run_prefetch(a, parent);
-    arena_set_dontfork(&a->problem.arena), case_memory_set_dontfork(&a->case_memory);
-    if (a->pid > 0) return a;
+    a->seed = seed, a->index = index, a->case_memory.fd = a->socket = -1;
+    if (problem_open(&a->problem, ex, c, &e) &&
+        case_memory_open(&a->case_memory, &a->problem, &e) && has_enough_memory(a))
+        start_process(a);
+    case_memory_set_dontfork(&a->case_memory);
+    if (a->pid) return a;
     input_prefetch_free(a);
     return NULL;
 }
 
-/* Waits; returns true if the process exited with status 0. */
-static bool wait_for_success(struct input_prefetch *a) {
-    int status = -1;
-    while (a->pid > 0 && waitpid(a->pid, &status, 0) < 0 && errno == EINTR) {}
-    a->pid = 0;
-    return status == 0;
+/* Waits for a reply; appends its message. Returns false if the process has died. */
+static bool receive_reply(struct input_prefetch *a, bool *is_correct, struct buf *message) {
+    struct prefetch_reply r;
+    if (!receive_all(a->socket, &r, sizeof r)) return false;
+    char *text = xcalloc(r.message_bytes + 1, 1);
+    bool ok = receive_all(a->socket, text, r.message_bytes);
+    if (ok) buf_add(message, text, r.message_bytes);
+    free(text);
+    *is_correct = r.is_correct;
+    return ok;
 }
 
 bool input_prefetch_take(struct input_prefetch *a, const struct ex_case *c, const char *seed,
                          unsigned index, struct problem *p, struct case_memory *m) {
-    if (!a || !a->pid || a->problem.c != c || a->index != index || strcmp(a->seed, seed) != 0 ||
-        !wait_for_success(a))
+    struct buf ignored = {0};
+    bool drawn;
+    if (!a || !a->pid || a->is_taken || a->problem.c != c || a->index != index ||
+        strcmp(a->seed, seed) != 0 || !receive_reply(a, &drawn, &ignored))
         return false;
+    inputs_draw_scalars(&a->problem, seed, index);
     *p = a->problem, *m = a->case_memory;
-    memcpy(p->arg, a->arguments, sizeof p->arg);
-    for (unsigned i = 0; i < p->ex->nargs; i++)
-        if (p->arg[i].expected) case_memory_prefault(p->arg[i].expected, p->arg[i].count * 8);
     a->problem = (struct problem){.c = NULL}, a->case_memory = (struct case_memory){.fd = -1};
-    return true;
+    return a->is_taken = true;
+}
+
+bool input_prefetch_compare(struct input_prefetch *a, bool *is_correct, struct buf *message) {
+    return a->is_taken && send_all(a->socket, "c", 1) && receive_reply(a, is_correct, message);
 }
 
 void input_prefetch_free(struct input_prefetch *a) {
     if (!a) return;
-    if (a->pid > 0) kill(a->pid, SIGKILL), wait_for_success(a);
+    if (a->pid > 0) kill(a->pid, SIGKILL);
+    while (a->pid > 0 && waitpid(a->pid, NULL, 0) < 0 && errno == EINTR) {}
+    if (a->socket >= 0) close(a->socket);
     case_memory_close(&a->case_memory);
     problem_close(&a->problem);
     free(a);

@@ -1,6 +1,6 @@
 /* inputs.h — draws a case's random numbers from seed, case and round; and prefetches a case:
  * another process draws its inputs and computes the expected outputs while nvcc runs, since at the
- * timed size that takes as long as all other steps after the build. */
+ * timed size that takes as long as all other steps after the build. It also compares. */
 #pragma once
 #include "grader/grade/case_memory.h"
 
@@ -17,9 +17,13 @@ struct input_prefetch;
  * `seed` must outlive it. */
 struct input_prefetch *input_prefetch_start(const struct exercise *ex, const struct ex_case *c,
                                             const char *seed, unsigned index);
-/* Waits for the process. Returns true if `p` is open with inputs and expected outputs and `m` is
- * filled; the caller owns both. Returns false if it was for another case or the process died. */
+/* Waits until the inputs are drawn. Returns true if `p` is open with scalars, and without other
+ * data, and `m` is filled; the caller owns both. Returns false if it was for another case or the
+ * process died. */
 bool input_prefetch_take(struct input_prefetch *a, const struct ex_case *c, const char *seed,
                          unsigned index, struct problem *p, struct case_memory *m);
+/* Once after input_prefetch_take(): compares what the memory file holds now, as problem_compare().
+ * Returns false if the process died. */
+bool input_prefetch_compare(struct input_prefetch *a, bool *is_correct, struct buf *message);
 /* Ends the process and frees everything not taken. `a` may be NULL. */
 void input_prefetch_free(struct input_prefetch *a);

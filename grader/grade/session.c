@@ -141,40 +141,6 @@ static enum verdict record_case(struct session *s, struct case_run *out) {
 
 /* ---- replaying ---- */
 
-/* Copies a buffer out of the memory file. Of a large buffer, each piece is freed once it is copied,
- * so that the buffer never exists twice. */
-static void copy_out(struct session *s, uint64_t at, void *to, uint64_t bytes) {
-    const uint64_t chunk_bytes = 4 << 20;
-    bool large = bytes >= LARGE_BUFFER_BYTES && !s->o.same_inputs;
-    for (uint64_t done = 0, n; done < bytes; done += n) {
-        n = large && bytes - done > chunk_bytes ? chunk_bytes : bytes - done;
-        memcpy((char *)to + done, s->case_memory.bytes + at + done, n);
-        if (large) case_memory_release(&s->case_memory, at + done, n);
-    }
-}
-
-/* Reads the buffers back. The grader compares copies, because the device process may still write,
- * and the contents of an input may be used as an index. An unchanged input needs no copy: `actual`
- * points to `initial`, also for its aliases. An output without aliases is compared in place: each
- * element is read once, and decides nothing but whether this submission is correct. */
-static void read_back(struct session *s) {
-    struct argument *arg = s->problem.arg;
-    for (unsigned i = 0; i < s->ex->nargs; i++) {
-        uint8_t *device_bytes = s->case_memory.bytes + s->case_memory.offset[i];
-        if (!problem_owns_buffer(&s->problem, i) || !arg[i].bytes) continue;
-        if (arg[i].are_random_bits_deferred) {
-            arg[i].actual = device_bytes, case_memory_prefault(device_bytes, arg[i].bytes);
-            continue;
-        }
-        bool unchanged = !arg[i].is_writable && !memcmp(device_bytes, arg[i].initial, arg[i].bytes);
-        arg[i].actual = unchanged ? arg[i].initial : arg[i].actual_storage;
-        if (!unchanged) copy_out(s, s->case_memory.offset[i], arg[i].actual, arg[i].bytes);
-        else if (arg[i].bytes >= LARGE_BUFFER_BYTES && !s->o.same_inputs)
-            case_memory_release(&s->case_memory, s->case_memory.offset[i], arg[i].bytes);
-    }
-    problem_resolve_aliases(&s->problem);
-}
-
 static void write_note(const struct sim_report *r, struct buf *out) {
     struct buf text = {0};
     buf_puts(&text, r->text);
@@ -296,8 +262,7 @@ static void explain_wrong_answer(const struct session *s, const struct control_o
                  "draws the inputs after the entry has returned, then runs its launches on them.");
 }
 
-/* Draws the inputs of a round, unless they were prefetched with their expected outputs (first round
- * only). */
+/* Draws the inputs of a round, unless they were prefetched (first round only). */
 static void draw_inputs(struct session *s, unsigned index, unsigned round, bool outputs) {
     s->is_prefetched = s->is_prefetched && round == 0 && outputs;
     if (!s->is_prefetched) inputs_draw_round(&s->problem, s->o.seed, index, round, outputs);
@@ -373,8 +338,18 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     if (!read_result_area(s, p, round == 0))
         return session_verdict_from_device(s, DEVICE_PROTOCOL_ERROR, plan->timeout_seconds, out),
                false;
-    if (full_grid) read_back(s);
     return true;
+}
+
+/* Compares the outputs, in the process that drew the case if there is one; V_IE if that died. */
+static enum verdict compare(struct session *s, struct case_run *out) {
+    bool is_correct = false;
+    if (s->is_prefetched && !input_prefetch_compare(s->o.prefetch, &is_correct, &out->message))
+        return session_set_verdict(out, V_IE, "the process that compares the outputs has died");
+    if (s->is_prefetched) return is_correct ? V_AC : V_WA;
+    case_memory_read_back(&s->case_memory, &s->problem, s->o.same_inputs);
+    problem_compute_expected(&s->problem);
+    return problem_compare(&s->problem, &out->message) ? V_AC : V_WA;
 }
 
 static enum verdict replay_once(struct session *s, const struct case_plan *plan, unsigned round,
@@ -387,8 +362,8 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
     log_notes(s);
     if (has_findings(&s->launch_stats)) return write_reports(s, out), out->verdict = V_RTE;
     if (plan->sample_warps) return V_AC;
-    if (!s->is_prefetched) problem_compute_expected(&s->problem);
-    if (problem_compare(&s->problem, &out->message)) return V_AC;
+    enum verdict v = compare(s, out);
+    if (v != V_WA) return v;
     out->verdict = V_WA;
     explain_wrong_answer(s, &s->recording.outcome, out);
     explain_by_notes(s, out);

@@ -16,7 +16,9 @@ struct session {
     struct device_process *device; /* NULL until the first case, and after the host process died */
     struct jail *jail;
     struct problem problem;
-    bool is_prefetched; /* `problem` came with inputs and expected outputs */
+    /* The memory file came with the inputs, which another process compares; `problem` has only its
+     * scalars. */
+    bool is_prefetched;
     struct case_memory case_memory;
     uint64_t address[EX_ARGS];      /* of each argument's own buffer */
     struct control_reply recording; /* the reply to CONTROL_RECORD */

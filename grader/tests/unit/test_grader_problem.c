@@ -5,6 +5,8 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static size_t count(const struct ex_case *c) { return (size_t)c->dim[0] * (size_t)c->dim[1]; }
 static void doubled(const struct ex_case *c, void *const host[], void *const expected[]) {
@@ -307,6 +309,48 @@ START_TEST(halves_keep_their_value) {
 }
 END_TEST
 
+static void sum_into_out(const struct ex_case *c, void *const host[], void *const expected[]) {
+    ck_assert_ptr_null(host[0]);
+    for (size_t i = 0; i < count(c); i++) ((double *)expected[0])[i] += ((float *)host[1])[i];
+}
+static const struct ex_arg sum_args[] = {
+    {.name = "out",
+     .role = EX_INOUT,
+     .type = EX_F32,
+     .count = count,
+     .is_initial_in_expected = true},
+    {.name = "in", .role = EX_IN, .type = EX_F32, .count = count},
+};
+static const struct exercise sum_exercise = {
+    .name = "sum", .args = sum_args, .nargs = 2, .reference = sum_into_out};
+
+/* Returns the bytes of a range that are in memory. */
+static size_t resident_bytes(const void *p, size_t bytes) {
+    static unsigned char pages[1 << 14];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), resident = 0,
+           from = ((size_t)p + page - 1) & ~(page - 1), n = ((size_t)p + bytes - from) / page;
+    ck_assert(n <= sizeof pages && !mincore((void *)from, n * page, pages));
+    for (size_t i = 0; i < n; i++) resident += pages[i] & 1 ? page : 0;
+    return resident;
+}
+
+START_TEST(initial_content_in_expected_is_given_back) {
+    static const struct ex_case large = {.dim = {1 << 11, 1 << 11}};
+    struct problem p;
+    struct err e = {0};
+    struct ex_rng r = seeded(9);
+    ck_assert_msg(problem_open(&p, &sum_exercise, &large, &e), "%s", e.text);
+    problem_draw_buffers(&p, &r, true);
+    double first = ((float *)p.arg[0].initial)[7] + (double)((float *)p.arg[1].initial)[7];
+    ck_assert_uint_gt(resident_bytes(p.arg[0].initial, p.arg[0].bytes), p.arg[0].bytes / 2);
+    problem_compute_expected(&p);
+    ck_assert(((double *)p.arg[0].expected)[7] == first);
+    ck_assert_uint_lt(resident_bytes(p.arg[0].initial, p.arg[0].bytes), p.arg[0].bytes / 8);
+    ck_assert_uint_gt(resident_bytes(p.arg[1].initial, p.arg[1].bytes), p.arg[1].bytes / 2);
+    problem_close(&p);
+}
+END_TEST
+
 static void half_doubled(const struct ex_case *c, void *const host[], void *const expected[]) {
     for (size_t i = 0; i < count(c); i++)
         ((double *)expected[0])[i] = 2 * ex_half_to_double(((const ex_half *)host[1])[i]);
@@ -374,6 +418,7 @@ UNIT_SUITE(grader_problem) {
     tcase_add_test(t, packed_bits_are_expanded_in_place);
     tcase_add_test(t, halves_are_rounded_per_ieee_754);
     tcase_add_test(t, halves_keep_their_value);
+    tcase_add_test(t, initial_content_in_expected_is_given_back);
     tcase_add_test(t, buffers_of_halves_are_drawn_and_compared);
     tcase_add_test(t, a_half_by_value_is_refused);
     suite_add_tcase(s, t);
