@@ -32,7 +32,11 @@ static double bytes(const struct ex_case *c) { return 8.0 * c->dim[N]; }
 static double flops(const struct ex_case *c) { return c->dim[N]; }
 
 static const struct ex_arg args[] = {
-    {.name = "out", .role = EX_INOUT, .type = EX_F32, .count = count},
+    {.name = "out",
+     .role = EX_INOUT,
+     .type = EX_F32,
+     .count = count,
+     .is_initial_in_expected = true},
     {.name = "in", .role = EX_IN, .type = EX_F32, .count = count},
     {.name = "factor", .role = EX_SCALAR, .type = EX_F32, .value = factor},
     {.name = "start", .role = EX_SCALAR, .type = EX_I32, .dim = START},
