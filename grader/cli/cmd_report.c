@@ -14,8 +14,9 @@ static void put_report_page(const struct options *o, const struct exercise *ex,
                             const struct result *r, struct buf *out) {
     enum { MAX_RUNS = 60 };
     struct report_history_entry runs[MAX_RUNS];
-    struct report_context b = {.history = runs,
-                               .nhistory = o->file ? 0 : progress_history(ex, runs, MAX_RUNS)};
+    struct report_context b = {
+        .history = runs,
+        .nhistory = o->file ? 0 : progress_history(ex, o->devices[0], runs, MAX_RUNS)};
     const struct gpu_device *d = gpu_options_of(o->devices[0]) ? grade_device() : o->devices[0];
     struct buf warnings = {0};
     status_show((void *)ex->name, "the book's own versions");
@@ -38,7 +39,7 @@ int cmd_report(const struct options *o) {
     go.reuse = options_reuse(o);
     go.progress = status_show, go.user = ex ? (void *)ex->name : NULL;
     if (!ex || !grade_file(ex, cli_student_file(o, ex), &go, &r, &e)) return cli_report_error(&e);
-    if (!o->file) progress_record(&r);
+    if (!o->file) progress_record(&r, o->devices[0]);
     put_report_page(o, ex, &r, &out);
     bool ok = o->output || paths_pages_dir(pages_folder, &e);
     if (ok && !o->output)

@@ -148,7 +148,7 @@ static int run_on_device(const struct options *o, const struct gpu_device *d,
     }
     if (ok) report_side_by_side_add(rows, d, results, n);
     for (unsigned i = 0; ok && i < n; i++)
-        if (!o->file) progress_record(&results[i]);
+        if (!o->file) progress_record(&results[i], d);
     if (ok && s->is_overview && o->format == FORMAT_TEXT)
         status = overview_write(o, d, s, results, &style, status, text);
     else if (ok && n == 1 && o->format == FORMAT_TEXT && !o->output)

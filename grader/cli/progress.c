@@ -112,27 +112,28 @@ static FILE *history_open(const struct exercise *ex, const char *mode) {
                                                                           : NULL;
 }
 
-static void history_append(const struct result *r) {
+static void history_append(const struct result *r, const struct gpu_device *d) {
     char digest[HASH_HEX_SIZE];
     FILE *f = history_open(r->ex, "ae");
     if (!f) return;
     progress_keep_version(r->ex, buf_str(&r->source), r->source.size, digest);
-    fprintf(f, "%lld %s %.1f %.6g %s %s\n", (long long)time(NULL), verdict_code(r->verdict),
+    fprintf(f, "%lld %s %.1f %.6g %s %s %s\n", (long long)time(NULL), verdict_code(r->verdict),
             r->score, r->speed.valid ? r->speed.student_us : 0,
-            r->speed.valid ? r->speed.kind : "-", digest);
+            r->speed.valid ? r->speed.kind : "-", digest, d->name);
     fclose(f);
 }
 
-unsigned progress_history(const struct exercise *ex, struct report_history_entry *out,
-                          unsigned capacity) {
-    char line[160];
+unsigned progress_history(const struct exercise *ex, const struct gpu_device *d,
+                          struct report_history_entry *out, unsigned capacity) {
+    char line[200];
     FILE *f = history_open(ex, "re");
     unsigned n = 0;
     while (f && fgets(line, sizeof line, f)) {
         struct report_history_entry run = {0};
-        if (sscanf(line, "%lld %15s %lf %lf %15s %64s", &run.graded_at, run.verdict, &run.score,
-                   &run.us, run.kind, run.source_digest) < 5)
-            continue; /* an older grader wrote no digest */
+        if (sscanf(line, "%lld %15s %lf %lf %15s %64s %31s", &run.graded_at, run.verdict,
+                   &run.score, &run.us, run.kind, run.source_digest, run.device) < 5)
+            continue; /* an older grader wrote no digest, or no device */
+        if (d && strcmp(run.device, d->name) != 0) continue;
         if (n == capacity) memmove(out, out + 1, --n * sizeof *out);
         out[n++] = run;
     }
@@ -160,7 +161,7 @@ unsigned progress_ungraded_versions(const struct exercise *ex, struct report_his
                                     unsigned capacity) {
     static struct report_history_entry runs[PROGRESS_MAX_VERSIONS];
     char folder[PATH_MAX + 256], path[PATH_MAX + 512];
-    unsigned n = 0, nruns = progress_history(ex, runs, PROGRESS_MAX_VERSIONS);
+    unsigned n = 0, nruns = progress_history(ex, NULL, runs, PROGRESS_MAX_VERSIONS);
     if (!progress_path(ex, false, ".versions", folder, sizeof folder)) return 0;
     char **files = book_list_files(folder, "", "");
     for (char **f = files; *f && n < capacity; f++) {
@@ -181,7 +182,7 @@ static void remove_old_versions(const struct exercise *ex, const char *folder) {
     char **files = book_list_files(folder, "", "");
     unsigned count = 0, n;
     while (files[count]) count++;
-    n = count > PROGRESS_MAX_VERSIONS ? progress_history(ex, runs, PROGRESS_MAX_VERSIONS) : 0;
+    n = count > PROGRESS_MAX_VERSIONS ? progress_history(ex, NULL, runs, PROGRESS_MAX_VERSIONS) : 0;
     for (char **f = files; n && *f; f++)
         if (!is_in_history(*f, runs, n) && path_join(path, sizeof path, folder, *f)) unlink(path);
     book_free_list(files);
@@ -205,12 +206,12 @@ bool progress_read_version(const struct exercise *ex, const char *digest, struct
     return version_path(ex, digest, path, sizeof path) && file_read(path, SOURCE_LIMIT, out, &e);
 }
 
-void progress_record(const struct result *r) {
+void progress_record(const struct result *r, const struct gpu_device *d) {
     struct progress p;
     if (r->verdict == V_IE || r->is_single_case) return;
     progress_load(r->ex, &p);
     snprintf(p.verdict, sizeof p.verdict, "%s", verdict_code(r->verdict));
     p.score = r->score;
     progress_save(r->ex, &p);
-    history_append(r);
+    history_append(r, d);
 }

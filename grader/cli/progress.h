@@ -24,9 +24,9 @@ unsigned progress_count_passed(const struct exercise **next);
 void progress_load(const struct exercise *ex, struct progress *p);
 void progress_save(const struct exercise *ex, const struct progress *p);
 /* Copies the latest runs of the student's own file, at most `capacity`, the oldest first; returns
- * their number. */
-unsigned progress_history(const struct exercise *ex, struct report_history_entry *out,
-                          unsigned capacity);
+ * their number. Times of different devices can't be compared, so `d` selects one; NULL = all. */
+unsigned progress_history(const struct exercise *ex, const struct gpu_device *d,
+                          struct report_history_entry *out, unsigned capacity);
 /* Keeps a text of the student's file below its SHA-256, which `digest` receives. Texts that the
  * history no longer names are removed once there are more than PROGRESS_MAX_VERSIONS. */
 enum { PROGRESS_MAX_VERSIONS = 200 };
@@ -37,5 +37,5 @@ unsigned progress_ungraded_versions(const struct exercise *ex, struct report_his
                                     unsigned capacity);
 /* Appends a kept text; false if there is none of that digest. */
 bool progress_read_version(const struct exercise *ex, const char *digest, struct buf *out);
-/* Records a result of the student's own file, unless it is IE or of a single case. */
-void progress_record(const struct result *r);
+/* Records a result of the student's own file on a device, unless it is IE or of a single case. */
+void progress_record(const struct result *r, const struct gpu_device *d);

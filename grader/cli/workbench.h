@@ -77,9 +77,9 @@ void workbench_handle(void *user, const struct serve_request *request, struct se
 void workbench_send_file(const char *path, struct serve_reply *reply);
 
 /* ---- workbench_json.c: what the page shows; the caller owns the objects ---- */
-struct json_t *workbench_contents_json(void);
+struct json_t *workbench_contents_json(const struct gpu_device *d);
 struct json_t *workbench_exercise_json(const struct workbench *w, unsigned index, struct err *e);
-struct json_t *workbench_history_json(const struct exercise *ex);
+struct json_t *workbench_history_json(const struct exercise *ex, const struct gpu_device *d);
 struct json_t *workbench_hints_json(const struct exercise *ex);
 struct json_t *workbench_solution_json(const struct exercise *ex, struct err *e);
 struct json_t *workbench_result_json(const struct gpu_device *d, const struct result *r);

@@ -31,7 +31,7 @@ static void grade(const struct workbench_output *out) {
         put_failure(out, &e);
         return;
     }
-    if (d == out->o->devices[0]) progress_record(&r);
+    if (d == out->o->devices[0]) progress_record(&r, d);
     workbench_put_event(out, "result", workbench_result_json(d, &r));
     result_free(&r);
 }

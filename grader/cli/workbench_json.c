@@ -30,17 +30,17 @@ static json_t *text_json(const struct buf *text) {
 
 /* ---- contents ---- */
 
-/* Returns the shortest time among the correct runs; 0 = none. */
-static double best_time(const struct exercise *ex) {
+/* Returns the shortest time among the correct runs on a device; 0 = none. */
+static double best_time(const struct exercise *ex, const struct gpu_device *d) {
     static struct report_history_entry runs[MAX_RUNS];
-    unsigned n = progress_history(ex, runs, MAX_RUNS);
+    unsigned n = progress_history(ex, d, runs, MAX_RUNS);
     double best = 0;
     for (unsigned i = 0; i < n; i++)
         if (runs[i].us > 0 && (best == 0 || runs[i].us < best)) best = runs[i].us;
     return best;
 }
 
-static json_t *row_json(const struct exercise *ex) {
+static json_t *row_json(const struct exercise *ex, const struct gpu_device *d) {
     struct progress p;
     progress_load(ex, &p);
     bool is_started = !progress_is_unmodified(ex), is_graded = is_started && p.verdict[0];
@@ -48,10 +48,10 @@ static json_t *row_json(const struct exercise *ex) {
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:i}", "id", book_id(ex), "name",
                      ex->name, "title", ex->title, "state", state, "verdict",
                      is_graded ? p.verdict : "", "score", is_graded ? p.score : 0.0, "best_us",
-                     best_time(ex), "hints", (int)p.hint_count);
+                     best_time(ex, d), "hints", (int)p.hint_count);
 }
 
-struct json_t *workbench_contents_json(void) {
+struct json_t *workbench_contents_json(const struct gpu_device *d) {
     json_t *chapters = json_array(), *rows = NULL;
     const struct exercise *next;
     unsigned done = progress_count_passed(&next);
@@ -65,7 +65,7 @@ struct json_t *workbench_contents_json(void) {
                                             text_json(&title), "exercises", rows = json_array()));
             buf_free(&title);
         }
-        json_array_append_new(rows, row_json(ex));
+        json_array_append_new(rows, row_json(ex, d));
     }
     return json_pack("{s:o, s:i, s:i, s:s}", "chapters", chapters, "done", (int)done, "total",
                      (int)book_count(), "next", next ? book_id(next) : "");
@@ -142,19 +142,21 @@ static int compare_times(const void *a, const void *b) {
     return x->graded_at < y->graded_at ? -1 : x->graded_at > y->graded_at;
 }
 
-struct json_t *workbench_history_json(const struct exercise *ex) {
+struct json_t *workbench_history_json(const struct exercise *ex, const struct gpu_device *d) {
     static struct report_history_entry runs[MAX_RUNS + PROGRESS_MAX_VERSIONS];
     struct buf plot = {0};
-    unsigned n = progress_history(ex, runs, MAX_RUNS);
+    unsigned n = progress_history(ex, d, runs, MAX_RUNS);
     report_picture_history(&(struct report_context){.history = runs, .nhistory = n}, &plot);
+    n = progress_history(ex, NULL, runs, MAX_RUNS);
     n += progress_ungraded_versions(ex, runs + n, PROGRESS_MAX_VERSIONS);
     qsort(runs, n, sizeof *runs, compare_times);
     json_t *list = json_array();
     for (unsigned i = 0; i < n; i++)
-        json_array_append_new(list, json_pack("{s:I, s:s, s:f, s:f, s:s}", "graded_at",
-                                              (json_int_t)runs[i].graded_at, "verdict",
-                                              runs[i].verdict, "score", runs[i].score, "us",
-                                              runs[i].us, "digest", runs[i].source_digest));
+        json_array_append_new(list,
+                              json_pack("{s:I, s:s, s:f, s:f, s:s, s:s}", "graded_at",
+                                        (json_int_t)runs[i].graded_at, "verdict", runs[i].verdict,
+                                        "score", runs[i].score, "us", runs[i].us, "digest",
+                                        runs[i].source_digest, "device", runs[i].device));
     json_t *o = json_pack("{s:o, s:s}", "runs", list, "plot", buf_str(&plot));
     buf_free(&plot);
     return o;
@@ -200,7 +202,7 @@ struct json_t *workbench_quiz_json(const struct exercise *ex, struct err *e) {
 static json_t *pictures_json(const struct gpu_device *d, const struct result *r) {
     static struct report_history_entry runs[MAX_DOTS];
     struct report_context context = {.history = runs,
-                                     .nhistory = progress_history(r->ex, runs, MAX_DOTS)};
+                                     .nhistory = progress_history(r->ex, d, runs, MAX_DOTS)};
     return report_pictures_json(r, d, &context);
 }
 

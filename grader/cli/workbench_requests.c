@@ -137,8 +137,8 @@ static void post_quiz(struct workbench *w, unsigned index, const struct serve_re
 static void get_history(struct workbench *w, unsigned index, const struct serve_request *request,
                         struct serve_reply *reply) {
     struct err e = {0};
-    (void)w, (void)request;
-    send_json(reply, workbench_history_json(book_at(index)), &e);
+    (void)request;
+    send_json(reply, workbench_history_json(book_at(index), w->o->devices[0]), &e);
 }
 
 /* Sends a text of the history; "starter" is the starter file. */
@@ -329,6 +329,6 @@ void workbench_handle(void *user, const struct serve_request *request, struct se
         }
     if (!is_get) refuse(reply, 405, "this address takes no such request");
     else if (!strcmp(request->path, "api/contents"))
-        send_json(reply, workbench_contents_json(), &e);
+        send_json(reply, workbench_contents_json(((struct workbench *)user)->o->devices[0]), &e);
     else workbench_send_file(*request->path ? request->path : "index.html", reply);
 }

@@ -106,6 +106,7 @@ struct report_history_entry {
     char verdict[16], kind[16];
     double score, us;       /* us = 0: the time is unknown */
     char source_digest[65]; /* SHA-256 of the graded text; "" = unknown */
+    char device[32];        /* its name; "" = an older grader wrote none */
 };
 /* What a page shows besides the result itself. */
 struct report_context {

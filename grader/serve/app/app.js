@@ -304,7 +304,8 @@ function comparison(x, runs, difference) {
 }
 
 function historyTable(x, {runs, plot}) {
-    const box = element("div"), difference = x.difference ??= element("div"), best = Math.min(...runs.filter(r => r.us > 0).map(r => r.us));
+    const box = element("div"), difference = x.difference ??= element("div"), timed = runs.filter(r => r.us > 0 && r.device === x.default_device),
+        best = Math.min(...timed.map(r => r.us));
     const menus = comparison(x, runs, difference);
     const restore = async digest => {
         const text = await textOf(x, digest);
@@ -318,11 +319,12 @@ function historyTable(x, {runs, plot}) {
     const rows = runs.toReversed().map(r => element("tr", null,
         element("td.w", null, dateOf(r)),
         element(`td.w.${r.verdict === "-" ? "dim" : verdictClass(r.verdict)}`, null, r.verdict === "-" ? "not graded" : r.verdict),
-        element("td.n", null, r.verdict === "-" ? "" : r.score.toFixed(1)), element("td.n", null, time(r.us), r.us === best ? " ★" : ""),
+        element("td.n", null, r.verdict === "-" ? "" : r.score.toFixed(1)), element("td.n", null, time(r.us), timed.includes(r) && r.us === best ? " ★" : ""),
+        element("td.w", null, r.device),
         r.digest ? buttons(r.digest) : element("td.dim", null, "no text kept")));
     box.append(drawing(plot), menus.view, difference, scrollTable("history",
-        element("tr", null, ...["graded", "verdict", "points", "time", "text"].map((t, i) => element(i === 2 || i === 3 ? "th.n" : "th", null, t))), ...rows,
-        element("tr", null, element("td", {colspan: "4"}, "the starter file"), buttons("starter"))));
+        element("tr", null, ...["graded", "verdict", "points", "time", "device", "text"].map((t, i) => element(i === 2 || i === 3 ? "th.n" : "th", null, t))), ...rows,
+        element("tr", null, element("td", {colspan: "5"}, "the starter file"), buttons("starter"))));
     return box;
 }
 
