@@ -305,7 +305,7 @@ static void add_host_header(struct compiler_jail *t, const struct build_targets 
     struct hash h;
     if (host_header_ignored || jail_current_tier() != JAIL_NAMESPACES) return;
     hash_init(&h);
-    hash_update_string(&h, "host header 3");
+    hash_update_string(&h, "host header 4");
     hash_compiler(&h, t, to, true);
     hash_final_hex(&h, key);
     char *script = host_header_script();

@@ -1,6 +1,6 @@
 /* host_header.h — what is the same in each build and needs compiling once: the start of the host
  * code that cudafe++ writes, which is cuda_runtime.h with all that it includes, as a precompiled
- * header of gcc; and the list of nvcc's steps. */
+ * header of gcc; the list of nvcc's steps; and what the linker has to know of libstdc++. */
 #pragma once
 #include "common/hash.h"
 #include "grader/jail/jail.h"
@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-enum { HOST_HEADER_FILES = 3 };
+enum { HOST_HEADER_FILES = 4 };
 
 /* Paths in the cache, and where nvcc_phases_script looks for them. */
 struct host_header {

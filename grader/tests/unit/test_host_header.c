@@ -22,7 +22,7 @@ static const char source[] = "%s // %ld %ld %d\n"
                              "}\n";
 
 static void build_one(bool with_header, const char *first_line, struct build *b) {
-    char text[sizeof source + 100];
+    char text[sizeof source + 400];
     struct err e = {0};
     build_use_host_header(with_header);
     snprintf(text, sizeof text, source, first_line, (long)time(NULL), (long)getpid(), with_header);
@@ -31,26 +31,35 @@ static void build_one(bool with_header, const char *first_line, struct build *b)
     ck_assert_msg(ok && b->ok && !b->cached, "%s%s", e.text, buf_str(&b->messages));
 }
 
-/* Reads a section of the object with binutils. */
-static void read_section(const struct build *b, const char *name, struct buf *out) {
-    char command[200];
+/* Reads what a command with binutils writes about one.so, the object. */
+static void inspect(const struct build *b, const char *command, struct buf *out) {
     struct err e = {0};
     ck_assert_msg(file_write("one.so", b->object.data, b->object.size, &e), "%s", e.text);
-    snprintf(command, sizeof command,
-             "objcopy -O binary --set-section-flags %s=alloc --only-section=%s one.so "
-             "section",
-             name, name);
     ck_assert_int_eq(system(command), 0);
-    ck_assert_msg(file_read("section", 1 << 24, out, &e), "%s", e.text);
+    ck_assert_msg(file_read("out", 1 << 24, out, &e), "%s", e.text);
 }
 
-static void check_same_section(const struct build *a, const struct build *b, const char *name) {
+static void check_same(const struct build *a, const struct build *b, const char *command) {
     struct buf x = {0}, y = {0};
-    read_section(a, name, &x), read_section(b, name, &y);
-    ck_assert_msg(x.size && x.size == y.size && !memcmp(x.data, y.data, x.size), "%s differs",
-                  name);
+    inspect(a, command, &x), inspect(b, command, &y);
+    ck_assert_msg(x.size && x.size == y.size && !memcmp(x.data, y.data, x.size), "%s", command);
     buf_free(&x), buf_free(&y);
 }
+
+static void check_output(const struct build *b, const char *command) {
+    struct buf ignored = {0};
+    inspect(b, command, &ignored);
+    buf_free(&ignored);
+}
+
+/* The linker numbers the names of other libraries in the order in which it finds them, so what code
+ * refers to is compared by name. */
+static const char code_command[] = "objdump -d -j .text --no-addresses --no-show-raw-insn one.so | "
+                                   "sed 's/[ ,]0x[0-9a-f]*(%rip)//; s/\\(call\\|jmp\\) .*</\\1 </' "
+                                   ">out";
+static const char data_command[] = "objcopy -O binary --set-section-flags .rodata=alloc "
+                                   "--only-section=.rodata one.so out";
+static const char libraries_command[] = "readelf -d one.so | grep NEEDED >out";
 
 static bool names_header(const struct build *b) {
     static const char name[] = "host-header";
@@ -68,11 +77,27 @@ START_TEST(code_and_messages_are_those_without_it) {
     build_one(true, "#include <math.h>", &with);
     ck_assert(!names_header(&without));
     ck_assert(names_header(&with));
-    check_same_section(&without, &with, ".text");
-    check_same_section(&without, &with, ".rodata");
+    check_same(&without, &with, code_command);
+    check_same(&without, &with, data_command);
+    check_same(&without, &with, libraries_command);
     ck_assert_str_eq(buf_str(&with.messages), buf_str(&without.messages));
     ck_assert_str_eq(buf_str(&with.ptx), buf_str(&without.ptx));
     build_free(&without), build_free(&with);
+}
+END_TEST
+
+/* More of libstdc++ and libm than the small library has, which stands for libstdc++. */
+START_TEST(other_libraries_are_linked) {
+    struct build b;
+    struct err e = {0};
+    ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
+    build_one(true,
+              "#include <cmath>\n#include <string>\n"
+              "extern \"C\" double f(int n) { return std::to_string(n).size() + lgamma(n); }",
+              &b);
+    check_output(&b, "nm -D one.so >out && grep -q ' U lgamma@' out");
+    check_output(&b, "readelf -d one.so >out && grep -q 'libm.so' out");
+    build_free(&b);
 }
 END_TEST
 
@@ -98,6 +123,7 @@ UNIT_SUITE(host_header) {
     TCase *t = tcase_create("header");
     tcase_add_checked_fixture(t, enter_folder, remove_folder);
     tcase_add_test(t, code_and_messages_are_those_without_it);
+    tcase_add_test(t, other_libraries_are_linked);
     tcase_add_test(t, other_headers_may_change_the_start);
     suite_add_tcase(s, t);
     return s;
