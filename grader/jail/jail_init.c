@@ -146,6 +146,13 @@ static void set_rlimit(int resource, uint64_t value, bool enabled) {
     if (enabled && setrlimit((__rlimit_resource_t)resource, &r) < 0) report_failure("setrlimit");
 }
 
+/* A limit of the shell may be lower already; only root could raise it. */
+static void set_address_limit(uint64_t bytes) {
+    struct rlimit now;
+    if (bytes && getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_max < bytes) bytes = now.rlim_max;
+    set_rlimit(RLIMIT_AS, bytes, bytes);
+}
+
 /* Sets the hard limit 1 s above the soft one: at the soft limit the kernel sends SIGXCPU, at the
  * hard limit SIGKILL, from which the grader could not tell the reason. */
 static void set_cpu_limit(double seconds) {
@@ -168,7 +175,7 @@ static void set_limits(const struct jail_job *job) {
     set_cpu_limit(l->cpu_seconds);
     set_rlimit(RLIMIT_DATA, l->memory_bytes,
                l->memory_bytes && job->kind < JAIL_DEVICE && !(HAS_SHADOW_MEMORY && job->entry));
-    set_rlimit(RLIMIT_AS, l->address_bytes, l->address_bytes);
+    set_address_limit(l->address_bytes);
     uint64_t max_file = l->sparse_bytes ? l->sparse_bytes : l->file_bytes;
     set_rlimit(RLIMIT_FSIZE, max_file, max_file);
     set_rlimit(RLIMIT_NOFILE, l->max_fds, l->max_fds);

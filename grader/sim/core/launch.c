@@ -339,6 +339,8 @@ static u32 count_workers(const struct launch *l) {
     if (l->code->interblock_dependent || l->tracks_cluster_races ||
         l->nblocks * l->nwarps < MIN_PARALLEL_WARPS)
         return 1;
+    /* Each worker needs a shadow of its own. */
+    if (l->tracks_global_races && memory_is_address_limited(&l->sim->memory)) return 1;
     u64 units = l->nblocks / l->cluster_blocks;
     return n > units ? (u32)units : (u32)n;
 }

@@ -1,11 +1,12 @@
 /* mem.h — device memory: allocations with redzones in one reserved range of host addresses, and
  * their initialization shadow. sim.c and core use it.
  *
- * Device address SIM_BASE + n is byte n of `bytes`. Reserving the range costs no memory: the host
- * adds a page when it is first touched. First comes memory that host and device share (pages of a
- * memfd, see memfd_create(2)), then memory that the device takes for itself, then device memory
- * proper, from SIM_DEVICE_BASE on. Only the allocation table decides which addresses are valid. The
- * initialization shadow holds one byte for each byte of memory (core/undef.h): bits would need a
+ * Device address SIM_BASE + n is byte n of `bytes`, from memory_start() to memory_end(). Reserving
+ * the range costs no memory: the host adds a page when it is first touched. First comes memory that
+ * host and device share (pages of a memfd, see memfd_create(2)), then memory that the device takes
+ * for itself, then device memory proper, from SIM_DEVICE_BASE on. Only the allocation table decides
+ * which addresses are valid. The initialization shadow holds one byte for each byte of memory
+ * (core/undef.h): bits would need a
  * read-modify-write, in which two workers could lose an update. */
 #pragma once
 #include "grader/sim/sim.h"
@@ -112,11 +113,14 @@ int memory_find_preceding(const struct memory *m, uint64_t address);
 /* Returns the live allocation that holds the address, or is empty and starts there; else NULL. */
 struct allocation *memory_find_allocation(struct memory *m, uint64_t address);
 uint64_t memory_page_size(void);
-/* Returns the bytes from SIM_BASE to the end of the last region. */
-uint64_t memory_span(const struct memory *m);
-/* Returns bytes from SIM_BASE that hold all allocations since memory_release_pages: a bound that
- * grows in few steps. */
-uint64_t memory_used_span(const struct memory *m);
+/* Offsets from SIM_BASE between which allocations may be: addresses are reserved for these. */
+uint64_t memory_start(const struct memory *m);
+uint64_t memory_end(const struct memory *m);
+/* Offsets that bound all allocations since memory_release_pages, and grow in few steps. */
+uint64_t memory_used_start(const struct memory *m);
+uint64_t memory_used_end(const struct memory *m);
+/* Returns true if a limit of address space (`ulimit -v`) made memory_open() reserve less. */
+bool memory_is_address_limited(const struct memory *m);
 /* Marks a range as initialized, or as uninitialized. */
 void memory_set_initialized(struct memory *m, uint64_t address, uint64_t bytes,
                             bool is_initialized);

@@ -29,16 +29,44 @@ uint64_t memory_page_size(void) {
 
 static const uint64_t DEVICE_OFFSET = SIM_DEVICE_BASE - SIM_BASE;
 
-/* Device memory takes twice the address space of `limit` bytes, for redzones and the alignment of
- * small allocations. */
-uint64_t memory_span(const struct memory *m) {
-    uint64_t span = DEVICE_OFFSET + m->limit * 2 + (1ull << 30);
-    return span < SIM_SPAN ? span : SIM_SPAN;
+/* Returns this process's limit of address space (`ulimit -v`); 0 = none. */
+static uint64_t address_limit(void) {
+    struct rlimit l;
+    bool is_limited = getrlimit(RLIMIT_AS, &l) == 0 && l.rlim_cur != RLIM_INFINITY;
+    return is_limited ? l.rlim_cur : 0;
 }
 
-static void reset_regions(struct memory *m) {
-    const uint64_t bounds[] = {memory_page_size(), SIM_HOST_SHARED_BYTES, DEVICE_OFFSET + MEM_ALIGN,
-                               memory_span(m)};
+/* Under a limit of address space, device memory gets a sixth of it, and its shadow as much. The
+ * rest is for the shadow of races (race/shadow.c), traces and the program. Nothing is reserved for
+ * memory that host and device share, and little for what the device takes for itself. Addresses of
+ * device memory are the same with and without a limit. */
+enum { LIMITED_SHARE = 6, LIMITED_INTERNAL_BYTES = 32 << 20 };
+#define LIMITED_MIN_BYTES  (384ull << 20)
+#define LIMITED_UNIT_BYTES (64ull << 20)
+
+static void set_bounds(uint64_t memory_limit, uint64_t bounds[MEM_REGION_COUNT + 1]) {
+    uint64_t address_bytes = address_limit();
+    uint64_t end = DEVICE_OFFSET + memory_limit * 2 + (1ull << 30),
+             share = address_bytes / LIMITED_SHARE & ~(LIMITED_UNIT_BYTES - 1);
+    if (end > SIM_SPAN) end = SIM_SPAN;
+    bounds[MEM_HOST_SHARED] = memory_page_size(), bounds[MEM_INTERNAL] = SIM_HOST_SHARED_BYTES;
+    bounds[MEM_DEVICE] = DEVICE_OFFSET + MEM_ALIGN, bounds[MEM_REGION_COUNT] = end;
+    if (!address_bytes || share >= end) return;
+    bounds[MEM_INTERNAL] = bounds[MEM_HOST_SHARED] = DEVICE_OFFSET - LIMITED_INTERNAL_BYTES;
+    if (bounds[MEM_INTERNAL] + share < end) bounds[MEM_REGION_COUNT] = bounds[MEM_INTERNAL] + share;
+}
+
+uint64_t memory_end(const struct memory *m) { return m->regions[MEM_DEVICE].high; }
+
+uint64_t memory_start(const struct memory *m) {
+    return memory_is_address_limited(m) ? m->regions[MEM_INTERNAL].low : 0;
+}
+
+bool memory_is_address_limited(const struct memory *m) {
+    return m->regions[MEM_HOST_SHARED].low == m->regions[MEM_HOST_SHARED].high;
+}
+
+static void set_regions(struct memory *m, const uint64_t bounds[MEM_REGION_COUNT + 1]) {
     for (unsigned i = 0; i < MEM_REGION_COUNT; i++) {
         m->regions[i].low = m->regions[i].ever_used_end = m->regions[i].search_start = bounds[i];
         m->regions[i].high = bounds[i + 1];
@@ -46,36 +74,55 @@ static void reset_regions(struct memory *m) {
     }
 }
 
-static bool set_address_error(const struct memory *m, struct err *e) {
-    struct rlimit l;
-    if (getrlimit(RLIMIT_AS, &l) < 0 || l.rlim_cur == RLIM_INFINITY)
+static void reset_regions(struct memory *m) {
+    uint64_t bounds[MEM_REGION_COUNT + 1];
+    for (unsigned i = 0; i < MEM_REGION_COUNT; i++) bounds[i] = m->regions[i].low;
+    bounds[MEM_REGION_COUNT] = memory_end(m);
+    set_regions(m, bounds);
+}
+
+static bool set_address_error(struct err *e) {
+    if (!address_limit())
         return err_set(e, ERR_SYSTEM, "cannot reserve address space for device memory: %s",
                        strerror(errno));
     return err_set(e, ERR_SYSTEM,
-                   "the simulated GPU reserves %llu GiB of addresses (not memory), but the limit "
-                   "is %llu KiB: run `ulimit -v unlimited` in a new shell",
-                   (unsigned long long)(2 * memory_span(m) >> 30),
-                   (unsigned long long)l.rlim_cur >> 10);
+                   "the simulated GPU needs %llu KiB of addresses (not memory), but the limit is "
+                   "%llu KiB: run `ulimit -v unlimited` in a new shell",
+                   (unsigned long long)(LIMITED_SHARE * LIMITED_MIN_BYTES >> 10),
+                   (unsigned long long)address_limit() >> 10);
+}
+
+/* Reserves [memory_start, memory_end); returns where byte 0 would be. */
+static unsigned char *reserve_span(const struct memory *m) {
+    unsigned char *p = reserve(memory_end(m) - memory_start(m));
+    return p ? p - memory_start(m) : NULL;
+}
+
+static void release_span(const struct memory *m, unsigned char *byte_0) {
+    if (byte_0) munmap(byte_0 + memory_start(m), memory_end(m) - memory_start(m));
 }
 
 bool memory_open(struct memory *m, uint64_t limit, struct err *e) {
+    uint64_t bounds[MEM_REGION_COUNT + 1];
     *m = (struct memory){.limit = limit};
-    m->bytes = reserve(memory_span(m));
-    m->init_shadow = reserve(memory_span(m));
-    reset_regions(m);
+    set_bounds(limit, bounds);
+    set_regions(m, bounds);
+    bool is_too_small =
+        memory_is_address_limited(m) && address_limit() < LIMITED_SHARE * LIMITED_MIN_BYTES;
+    if (!is_too_small) m->bytes = reserve_span(m), m->init_shadow = reserve_span(m);
     if (m->bytes && m->init_shadow) return true;
     memory_close(m);
-    return set_address_error(m, e);
+    return set_address_error(e);
 }
 
 void memory_close(struct memory *m) {
-    if (m->bytes) munmap(m->bytes, memory_span(m));
-    if (m->init_shadow) munmap(m->init_shadow, memory_span(m));
+    release_span(m, m->bytes), release_span(m, m->init_shadow);
     free(m->allocations);
     *m = (struct memory){0};
 }
 
 bool memory_map_host_shared(struct memory *m, int fd, uint64_t offset) {
+    if (memory_is_address_limited(m)) return false;
     void *p = mmap(m->bytes, SIM_HOST_SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                    fd, (off_t)offset);
     return m->has_host_shared = p != MAP_FAILED;
@@ -90,10 +137,21 @@ static uint64_t allocation_end(const struct allocation *a) {
     return a->start + footprint(a->size, a->is_page_aligned);
 }
 
-uint64_t memory_used_span(const struct memory *m) {
-    uint64_t span = DEVICE_OFFSET + (1ull << 30);
-    while (span < m->dirty_end) span += span - DEVICE_OFFSET; /* doubles, so few steps */
-    return span < memory_span(m) ? span : memory_span(m);
+uint64_t memory_used_start(const struct memory *m) {
+    uint64_t first = m->count ? m->allocations[0].start : DEVICE_OFFSET;
+    return memory_is_address_limited(m) ? first & ~(memory_page_size() - 1) : 0;
+}
+
+/* The end grows in few steps, since the shadow of races begins anew at each: it doubles, or if
+ * addresses are scarce, grows by a fixed amount. */
+uint64_t memory_used_end(const struct memory *m) {
+    uint64_t end = DEVICE_OFFSET + (1ull << 30);
+    while (end < m->top) end += end - DEVICE_OFFSET;
+    if (memory_is_address_limited(m))
+        end = (m->top > DEVICE_OFFSET ? m->top : DEVICE_OFFSET) / LIMITED_UNIT_BYTES *
+                  LIMITED_UNIT_BYTES +
+              LIMITED_UNIT_BYTES;
+    return end < memory_end(m) ? end : memory_end(m);
 }
 
 /* Returns the index of the first allocation that ends after an offset. */
@@ -314,11 +372,11 @@ void memory_unmap_file_pages(struct memory *m) {
 }
 
 void memory_release_pages(struct memory *m) {
-    uint64_t bytes = round_to(m->dirty_end, memory_page_size()),
-             first = m->has_host_shared ? SIM_HOST_SHARED_BYTES : 0;
+    uint64_t end = round_to(m->top, memory_page_size()),
+             first = m->has_host_shared ? SIM_HOST_SHARED_BYTES : memory_start(m);
     if (m->has_host_shared) madvise(m->bytes, SIM_HOST_SHARED_BYTES, MADV_REMOVE);
-    if (bytes > first)
-        madvise(m->bytes + first, (bytes < memory_span(m) ? bytes : memory_span(m)) - first,
+    if (end > first)
+        madvise(m->bytes + first, (end < memory_end(m) ? end : memory_end(m)) - first,
                 MADV_DONTNEED);
     m->dirty_end = 0;
     for (unsigned i = 0; i < m->count; i++)
@@ -368,7 +426,7 @@ void memory_free_all(struct memory *m) {
 }
 
 int memory_find_preceding(const struct memory *m, uint64_t address) {
-    if (address < SIM_BASE || address - SIM_BASE >= memory_span(m)) return -1;
+    if (address < SIM_BASE || address - SIM_BASE >= memory_end(m)) return -1;
     uint64_t offset = address - SIM_BASE;
     unsigned low = 0, high = m->count; /* table[low - 1].start <= offset < table[high].start */
     while (low < high) {

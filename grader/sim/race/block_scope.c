@@ -16,7 +16,7 @@ void race_note_scope(struct race_shadow *p, u64 cell, bool is_block_scope) {
     u8 bit = (u8)(1u << cell % 8);
     if (!p->block_scope_cells) {
         if (!is_block_scope) return;
-        p->block_scope_cells = xcalloc((p->covered_bytes >> p->cell_shift) / 8 + 1, 1);
+        p->block_scope_cells = race_new_cell_bits(p);
     }
     if (is_block_scope) p->block_scope_cells[cell / 8] |= bit;
     else p->block_scope_cells[cell / 8] &= (u8)~bit;

@@ -113,7 +113,8 @@ struct race_shadow {
     /* Of the last write or update: whoever acquires it is ordered after all before this tick
      * (happens_before.c). */
     u32 *release_clock;
-    u64 covered_bytes;  /* bytes from SIM_BASE on that the planes cover */
+    u64 covered_start, covered_end; /* offsets from SIM_BASE that the planes cover */
+    u32 mapped_shift;   /* address space of the planes suffices for cells of 1 << mapped_shift */
     int page_advice;    /* the last madvise() of the planes; 0 = none */
     u32 logical_clock;  /* the tick */
     u32 cell_shift;     /* the launch's global_shift */
@@ -154,6 +155,9 @@ static inline u32 race_shared_epoch(const struct exec *x, u32 lane) {
 static inline u32 race_epoch_thread(u32 epoch) {
     return (epoch & ((1u << EPOCH_KIND_SHIFT) - 1)) >> EPOCH_LANE_SHIFT;
 }
+
+/* Returns zeroed bits, one for each cell of the launch; shadow.c frees them with the launch. */
+u8 *race_new_cell_bits(const struct race_shadow *p);
 
 static inline enum shadow_row_state shadow_row_state(const struct race_shadow *p, u64 row) {
     u32 state = p->rows[row].state - p->row_state_base;

@@ -61,8 +61,7 @@ static bool check_store(struct exec *x, const struct mem_access *t, u32 lane, u6
 
 void race_read_only_load(struct exec *x, const struct mem_access *t) {
     struct race_shadow *p = x->worker->race_shadow;
-    if (!p->read_only_cells)
-        p->read_only_cells = xcalloc((p->covered_bytes >> p->cell_shift) / 8 + 1, 1);
+    if (!p->read_only_cells) p->read_only_cells = race_new_cell_bits(p);
     for_each_cell(x, t, check_load);
 }
 

@@ -7,6 +7,7 @@
 #include "grader/sim/race/tensor_map_proxy.h"
 #include "grader/sim/race/race.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,59 +16,95 @@ enum { MAX_RETAINED_CELLS = 16 << 20 }; /* cells whose pages stay in memory afte
 /* Planes that could take more bytes than this, over all workers, get small pages only. */
 #define MAX_LARGE_PAGE_BYTES (1ull << 30)
 
-/* Maps a plane of `bytes` for each byte of covered memory; NULL if that fails. */
-static void *map_plane(const struct race_shadow *p, size_t bytes) {
-    void *at = mmap(NULL, p->covered_bytes * bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return at == MAP_FAILED ? NULL : at;
+/* The planes that are mapped, with their bytes for a row of cells. */
+static const struct {
+    size_t field; /* offset of the pointer to element 0 */
+    u32 row_bytes;
+    bool is_by_epoch;
+} planes[] = {
+#define PLANE(name, is_by_epoch)         \
+    {offsetof(struct race_shadow, name), \
+     SHADOW_ROW_CELLS * sizeof *((struct race_shadow *)0)->name, is_by_epoch},
+    PLANE(writer_block, false) PLANE(reader_block, false) PLANE(updater_block, false)
+        PLANE(value_hash, false) PLANE(last_write_epoch, true) PLANE(last_read_epoch, true)
+            PLANE(last_update_epoch, true) PLANE(release_clock, true)
+#undef PLANE
+                {offsetof(struct race_shadow, rows), sizeof(struct shadow_row), false},
+};
+enum { PLANE_COUNT = sizeof planes / sizeof *planes, BYTES_PER_CELL = 4 * 2 + 4 * 4 + 1 };
+
+static unsigned char **plane_pointer(struct race_shadow *p, u32 plane) {
+    return (unsigned char **)((char *)p + planes[plane].field);
 }
 
-enum {
-    BLOCK_PLANE_COUNT = 4,
-    EPOCH_PLANE_COUNT = 4,
-    ROW_BYTES_PER_CELL = 1, /* of struct shadow_row */
-    BYTES_PER_CELL = BLOCK_PLANE_COUNT * 2 + EPOCH_PLANE_COUNT * 4 + ROW_BYTES_PER_CELL
-};
-_Static_assert(sizeof(struct shadow_row) <= ROW_BYTES_PER_CELL * SHADOW_ROW_CELLS,
-               "ROW_BYTES_PER_CELL is too small");
+/* Returns the row of an offset from SIM_BASE, where planes have cells of 1 << mapped_shift bytes.
+ */
+static u64 row_of(const struct race_shadow *p, u64 offset) {
+    return (offset >> p->mapped_shift) / SHADOW_ROW_CELLS;
+}
+static u64 plane_bytes(const struct race_shadow *p, u32 plane) {
+    return (row_of(p, p->covered_end) - row_of(p, p->covered_start)) * planes[plane].row_bytes;
+}
+/* Returns where the mapping of a plane begins. */
+static unsigned char *plane_start(struct race_shadow *p, u32 plane) {
+    return *plane_pointer(p, plane) + row_of(p, p->covered_start) * planes[plane].row_bytes;
+}
 
-static void list_planes(struct race_shadow *p, void **block_planes[BLOCK_PLANE_COUNT],
-                        void **epoch_planes[EPOCH_PLANE_COUNT]) {
-    void **block_list[] = {(void **)&p->writer_block, (void **)&p->reader_block,
-                           (void **)&p->updater_block, (void **)&p->value_hash};
-    void **epoch_list[] = {(void **)&p->last_write_epoch, (void **)&p->last_read_epoch,
-                           (void **)&p->last_update_epoch, (void **)&p->release_clock};
-    memcpy(block_planes, block_list, sizeof block_list);
-    memcpy(epoch_planes, epoch_list, sizeof epoch_list);
+/* Leaves a pointer to element 0, which is mapped only if the planes cover it. */
+static bool map_plane(struct race_shadow *p, u32 plane) {
+    unsigned char *at = mmap(NULL, plane_bytes(p, plane), PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) return false;
+    *plane_pointer(p, plane) = at - row_of(p, p->covered_start) * planes[plane].row_bytes;
+    return true;
 }
 
 static void unmap_planes(struct race_shadow *p) {
-    void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
-    list_planes(p, block_planes, epoch_planes);
-    for (u32 i = 0; i < BLOCK_PLANE_COUNT; i++)
-        if (*block_planes[i]) munmap(*block_planes[i], p->covered_bytes * sizeof(u16));
-    for (u32 i = 0; i < EPOCH_PLANE_COUNT; i++)
-        if (*epoch_planes[i]) munmap(*epoch_planes[i], p->covered_bytes * sizeof(u32));
-    if (p->rows) munmap(p->rows, p->covered_bytes * ROW_BYTES_PER_CELL);
+    for (u32 i = 0; i < PLANE_COUNT; i++)
+        if (*plane_pointer(p, i)) munmap(plane_start(p, i), plane_bytes(p, i));
     *p = (struct race_shadow){
         .history = p->history, .patterns = p->patterns, .intra_warp = p->intra_warp};
 }
 
-static bool map_planes(struct race_shadow *p, u64 covered_bytes) {
-    void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
+static bool map_planes(struct race_shadow *p, const struct race_shadow *covered) {
     bool ok = true;
-    *p = (struct race_shadow){.covered_bytes = covered_bytes,
+    *p = (struct race_shadow){.covered_start = covered->covered_start,
+                              .covered_end = covered->covered_end,
+                              .mapped_shift = covered->mapped_shift,
                               .history = p->history,
                               .patterns = p->patterns,
                               .intra_warp = p->intra_warp};
-    list_planes(p, block_planes, epoch_planes);
-    for (u32 i = 0; i < BLOCK_PLANE_COUNT; i++)
-        ok &= (*block_planes[i] = map_plane(p, sizeof(u16))) != NULL;
-    for (u32 i = 0; i < EPOCH_PLANE_COUNT; i++)
-        ok &= (*epoch_planes[i] = map_plane(p, sizeof(u32))) != NULL;
-    ok &= (p->rows = map_plane(p, ROW_BYTES_PER_CELL)) != NULL;
+    for (u32 i = 0; i < PLANE_COUNT; i++) ok = ok && map_plane(p, i);
     if (!ok) unmap_planes(p);
     return ok;
+}
+
+/* Returns what planes must cover now, in cells of 1 << shift bytes. Without a limit of addresses,
+ * they cover all of memory in use, in cells of a byte, so that they seldom have to be mapped again.
+ */
+static struct race_shadow required_cover(const struct memory *m, u32 shift) {
+    return (struct race_shadow){.covered_start = memory_used_start(m),
+                                .covered_end = memory_used_end(m),
+                                .mapped_shift = memory_is_address_limited(m) ? shift : 0};
+}
+
+static bool is_covered(const struct race_shadow *p, const struct race_shadow *required) {
+    return p->covered_end && p->covered_start <= required->covered_start &&
+           p->covered_end >= required->covered_end && p->mapped_shift == required->mapped_shift;
+}
+
+static u64 first_bit_byte(const struct race_shadow *p) {
+    return (p->covered_start >> p->cell_shift) / 8;
+}
+
+u8 *race_new_cell_bits(const struct race_shadow *p) {
+    u64 first = first_bit_byte(p), end = (p->covered_end >> p->cell_shift) / 8 + 1;
+    return (u8 *)xcalloc(end - first, 1) - first;
+}
+
+static void free_cell_bits(const struct race_shadow *p, u8 **bits) {
+    if (*bits) free(*bits + first_bit_byte(p));
+    *bits = NULL;
 }
 
 void race_free(struct sim *s) {
@@ -82,8 +119,8 @@ void race_free(struct sim *s) {
 
 /* Maps shadows for so many workers that cover all memory in use; false if that fails. Enlarging one
  * discards its contents: between launches no record is needed. */
-static bool grow_shadows(struct sim *s, unsigned workers) {
-    u64 covered_bytes = memory_used_span(&s->memory);
+static bool grow_shadows(struct sim *s, unsigned workers, u32 shift) {
+    const struct race_shadow required = required_cover(&s->memory, shift);
     if (workers > s->nrace_shadows)
         s->race_shadows = xrealloc(s->race_shadows, workers * sizeof *s->race_shadows);
     for (; s->nrace_shadows < workers; s->nrace_shadows++)
@@ -95,9 +132,9 @@ static bool grow_shadows(struct sim *s, unsigned workers) {
                 xcalloc(RACE_PATTERN_CACHE_SIZE, sizeof *s->race_shadows[i].patterns);
         if (!s->race_shadows[i].intra_warp)
             s->race_shadows[i].intra_warp = xcalloc(32, sizeof *s->race_shadows[i].intra_warp);
-        if (s->race_shadows[i].covered_bytes >= covered_bytes) continue;
+        if (is_covered(&s->race_shadows[i], &required)) continue;
         unmap_planes(&s->race_shadows[i]);
-        if (!map_planes(&s->race_shadows[i], covered_bytes)) return false;
+        if (!map_planes(&s->race_shadows[i], &required)) return false;
     }
     return true;
 }
@@ -112,23 +149,17 @@ static bool may_waste_large_pages(const struct launch *l) {
 
 /* Sets the size of the pages that the planes get from now on. */
 static void set_page_size(struct race_shadow *p, bool is_small) {
-    void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
     int advice = is_small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE;
     if (p->page_advice == advice) return;
     p->page_advice = advice;
-    list_planes(p, block_planes, epoch_planes);
-    for (u32 i = 0; i < BLOCK_PLANE_COUNT; i++)
-        madvise(*block_planes[i], p->covered_bytes * sizeof(u16), advice);
-    for (u32 i = 0; i < EPOCH_PLANE_COUNT; i++)
-        madvise(*epoch_planes[i], p->covered_bytes * sizeof(u32), advice);
-    madvise(p->rows, p->covered_bytes * ROW_BYTES_PER_CELL, advice);
+    for (u32 i = 0; i < PLANE_COUNT; i++) madvise(plane_start(p, i), plane_bytes(p, i), advice);
 }
 
 bool race_open(struct launch *l) {
     if (!l->tracks_global_races) return true;
     l->race_callbacks = &race_callbacks;
     race_mark_writable_allocations(l);
-    if (!grow_shadows(l->sim, l->nworkers)) return false;
+    if (!grow_shadows(l->sim, l->nworkers, l->global_shift)) return false;
     for (u32 i = 0; i < l->nworkers; i++) {
         struct race_shadow *p = l->workers[i].race_shadow = &l->sim->race_shadows[i];
         l->workers[i].launch_clock = p->logical_clock;
@@ -158,21 +189,17 @@ static void discard_pages(void *base, u64 low, u64 high) {
 /* Closes a worker's shadow after a launch. Planes are not cleared: their records are valid for one
  * launch or one tick only. If there are many, their pages go back to the system. */
 static void close_shadow(struct race_shadow *p, u32 shift) {
-    void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
     free(p->insn_ranges);
     p->insn_ranges = NULL;
-    free(p->block_scope_cells);
-    p->block_scope_cells = NULL;
-    free(p->read_only_cells);
-    p->read_only_cells = NULL;
+    free_cell_bits(p, &p->block_scope_cells);
+    free_cell_bits(p, &p->read_only_cells);
     if (p->accessed_range.low >= p->accessed_range.high) return;
     u64 first = p->accessed_range.low >> shift, end = ((p->accessed_range.high - 1) >> shift) + 1;
     if (end - first <= MAX_RETAINED_CELLS) return;
-    list_planes(p, block_planes, epoch_planes);
-    for (u32 i = 0; i < BLOCK_PLANE_COUNT; i++)
-        discard_pages(*block_planes[i], first * sizeof(u16), end * sizeof(u16));
-    for (u32 i = 0; i < EPOCH_PLANE_COUNT; i++)
-        discard_pages(*epoch_planes[i], first * sizeof(u32), end * sizeof(u32));
+    for (u32 i = 0; i < PLANE_COUNT; i++) {
+        u64 cell_bytes = planes[i].row_bytes / SHADOW_ROW_CELLS;
+        if (cell_bytes) discard_pages(*plane_pointer(p, i), first * cell_bytes, end * cell_bytes);
+    }
 }
 
 void race_close(struct launch *l) {
@@ -194,10 +221,9 @@ static void clear_row_epochs(struct race_shadow *p) {
 
 /* Restarts the ticks at 1 and clears all epochs. */
 void race_reset_clock(struct race_shadow *p) {
-    void **block_planes[BLOCK_PLANE_COUNT], **epoch_planes[EPOCH_PLANE_COUNT];
-    list_planes(p, block_planes, epoch_planes);
-    for (u32 i = 0; i < EPOCH_PLANE_COUNT; i++)
-        madvise(*epoch_planes[i], p->covered_bytes * sizeof(u32), MADV_DONTNEED);
+    for (u32 i = 0; i < PLANE_COUNT; i++)
+        if (planes[i].is_by_epoch && *plane_pointer(p, i))
+            madvise(plane_start(p, i), plane_bytes(p, i), MADV_DONTNEED);
     clear_row_epochs(p);
     p->logical_clock = 1;
 }

@@ -27,7 +27,7 @@ START_TEST(a_clock_reset_clears_only_recorded_shadow_rows) {
     void *rows = mmap(NULL, SHADOW_REACH, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert(rows != MAP_FAILED && !madvise(rows, SHADOW_REACH, MADV_NOHUGEPAGE));
-    struct race_shadow p = {.covered_bytes = SHADOW_REACH,
+    struct race_shadow p = {.covered_end = SHADOW_REACH,
                             .rows = rows,
                             .cell_shift = 1,
                             .row_state_base = 8,

@@ -16,7 +16,7 @@ static const struct {
     {RLIMIT_NPROC, 50, 4096, "processes of the user: 50): run `ulimit -u 1024`"},
     {RLIMIT_NOFILE, 24, 1024, "open files: 24): run `ulimit -n 256`"},
     {RLIMIT_CPU, 100, 4000, "processor time, seconds: 100): run `ulimit -t 3601`"},
-    {RLIMIT_AS, 8ull << 30, RLIM_INFINITY, "KiB: 8388608): run `ulimit -v unlimited`"},
+    {RLIMIT_AS, 4ull << 30, RLIM_INFINITY, "KiB: 4194304): run `ulimit -v 7340032`"},
 };
 enum { NROWS = sizeof rows / sizeof *rows };
 
