@@ -413,7 +413,8 @@ say "nvcc $version in $toolkit"
 
 disassembler=$toolkit/bin/nvdisasm
 if [ ! -x "$disassembler" ]; then
-    [ -x "$build/disassembler/nvdisasm" ] || fetch_disassembler || true
+    [ -x "$build/disassembler/nvdisasm" ] || fetch_disassembler ||
+        say "could not fetch it (see $build/pip.log); with a network, \`make setup\` tries again"
     disassembler=$(cd "$build" && pwd)/disassembler/nvdisasm
 fi
 rm -f "$build/nvdisasm"

@@ -165,6 +165,29 @@ START_TEST(commands_for_editors_are_json_and_the_last_of_a_file_counts) {
 }
 END_TEST
 
+/* Pip has no index, as without a network, and no package manager is on PATH. A toolkit may bring
+ * its own disassembler. */
+START_TEST(without_a_network_setup_names_what_is_missing) {
+    char environment[4500];
+    make_path("none");
+    ck_assert_int_eq(
+        shell("for p in find make cmp ar git awk tail mv ln chmod cut head ld as python3; do "
+              "ln -sf $(command -v $p) '%s/bin/'; done && "
+              "ln -sf /usr/bin/gcc /usr/bin/g++ '%s/bin/' && " /* a wrapper needs its PATH */
+              "printf '#!/bin/sh\nexec %s/cuda/bin/nvcc \"$@\"\n' >'%s/bin/nvcc' && "
+              "chmod +x '%s/bin/nvcc'",
+              work, work, build_folder(), work, work),
+        0);
+    snprintf(environment, sizeof environment, "PIP_NO_INDEX=1 PATH='%s/bin'", work);
+    char *output = run_setup(environment, "build", 0);
+    ck_assert_msg(strstr(output, "setup: nvcc ") != NULL, "%s", output);
+    if (shell("test -x '%s/build/cuda/bin/nvdisasm'", work) == 0) return;
+    ck_assert_msg(strstr(output, "could not fetch it (see ") != NULL, "%s", output);
+    ck_assert_msg(strstr(output, "no nvdisasm, so --machine-code is unavailable") != NULL, "%s",
+                  output);
+}
+END_TEST
+
 UNIT_SUITE(setup) {
     Suite *s = suite_create("setup");
     TCase *t = tcase_create("setup");
@@ -174,5 +197,10 @@ UNIT_SUITE(setup) {
     tcase_add_test(t, commands_for_editors_are_json_and_the_last_of_a_file_counts);
     tcase_add_test(t, each_need_names_a_package_of_each_family_or_a_dash);
     suite_add_tcase(s, t);
+    TCase *network = tcase_create("network"); /* it compiles */
+    tcase_set_tags(network, "long");
+    tcase_set_timeout(network, 120);
+    tcase_add_test(network, without_a_network_setup_names_what_is_missing);
+    suite_add_tcase(s, network);
     return s;
 }
