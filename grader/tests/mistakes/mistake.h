@@ -5,11 +5,12 @@
 #include <initializer_list>
 #include <vector>
 
-// Device memory of n elements, all zero.
+// Device memory of n elements, all zero, for every stream.
 template <class T = int> T *zeros(size_t n) {
     T *p;
     CHECK(cudaMalloc(&p, n * sizeof *p));
     CHECK(cudaMemset(p, 0, n * sizeof *p));
+    CHECK(cudaDeviceSynchronize());
     return p;
 }
 

@@ -90,8 +90,8 @@ static bool is_of_chapter(const struct mistake_pair *m, const char *chapter) {
     return !strcmp(m->chapter, chapter);
 }
 
-/* Appends a program whose first argument names one of the chapter's programs: NAME or
- * mistake_NAME. Headers come first, outside of any namespace; their guards make the programs'
+/* Appends a program whose first argument names one of the chapter's programs: right_NAME or
+ * mistake_NAME; or `right`, all correct ones (grader/tests/gpu/sanitizer.py). Headers come first, outside of any namespace; their guards make the programs'
  * own #include empty. */
 static void write_chapter(const char *chapter, struct buf *out) {
     for (unsigned i = 0; i < npairs; i++)
@@ -104,13 +104,17 @@ static void write_chapter(const char *chapter, struct buf *out) {
                 buf_printf(out, "namespace %s%s {\n#include \"%s\"\n}\n",
                            wrong ? "mistake_" : "right_", pairs[i].name, pairs[i].path);
     }
-    buf_puts(out, "int main(int, char **argv) {\n");
+    buf_puts(out, "int main(int, char **argv) {\n    int all = 0;\n");
     for (unsigned i = 0; i < 2 * npairs; i++)
         if (is_of_chapter(&pairs[i / 2], chapter))
             buf_printf(out, "    if (!strcmp(argv[1], \"%s%s\")) return %s%s::main();\n",
                        i % 2 ? "mistake_" : "right_", pairs[i / 2].name,
                        i % 2 ? "mistake_" : "right_", pairs[i / 2].name);
-    buf_puts(out, "    return 3;\n}\n");
+    for (unsigned i = 0; i < npairs; i++)
+        if (is_of_chapter(&pairs[i], chapter))
+            buf_printf(out, "    if (!strcmp(argv[1], \"right\")) all |= right_%s::main();\n",
+                       pairs[i].name);
+    buf_puts(out, "    return strcmp(argv[1], \"right\") ? 3 : all;\n}\n");
 }
 
 static int64_t changed(const char *path) {
