@@ -68,7 +68,7 @@ static int run_copy(const struct wb_command *c) {
     return error;
 }
 
-int wb_run_command(const struct wb_command *c) {
+static int run_command(const struct wb_command *c) {
     switch (c->kind) {
     case WB_LAUNCH: return run_launch(c);
     case WB_COPY: return run_copy(c);
@@ -86,6 +86,12 @@ int wb_run_command(const struct wb_command *c) {
     case WB_EMPTY: break;
     }
     return 0;
+}
+
+int wb_run_command(const struct wb_command *c) {
+    int error = run_command(c);
+    if (!error) wb_inflight_track(c);
+    return error;
 }
 
 static int capture_command(struct wb_capture *capture, const struct wb_command *c) {
@@ -114,12 +120,10 @@ int wb_issue_command(cudaStream_t s, const struct wb_command *c) {
     if (capture && capture->graph) return capture_command(capture, c);
     error = wb_check_implicit_sync(s);
     if (error) return error;
-    bool is_tracked = wb_is_tracked_copy(c);
-    if (is_tracked) wb_order_track();
+    wb_inflight_prepare(c);
     wb_order_command(s);
     error = wb_run_command(c);
     wb_stream_update_seq(s);
-    if (!error && is_tracked) wb_inflight_track(c);
     if (!error && copy_blocks_host(c)) wb_order_host_wait_stream(s);
     return error;
 }

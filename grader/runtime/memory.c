@@ -124,11 +124,18 @@ static int issue_fill(void *p, size_t pitch, int value, size_t width, size_t row
                      wb_describe_pointer(p, text, sizeof text));
 }
 
+/* Of memory that host and device share, the call returns when it is filled. */
+static int fill_now(void *p, size_t pitch, int value, size_t width, size_t rows) {
+    int error = issue_fill(p, pitch, value, width, rows, 0);
+    if (!error && wb_is_shared(p)) wb_order_host_wait_stream(0);
+    return error;
+}
+
 cudaError_t cudaMemset(void *p, int value, size_t bytes) {
-    return wb_return(issue_fill(p, bytes, value, bytes, 1, 0));
+    return wb_return(fill_now(p, bytes, value, bytes, 1));
 }
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height) {
-    return wb_return(issue_fill(p, pitch, value, width, height, 0));
+    return wb_return(fill_now(p, pitch, value, width, height));
 }
 cudaError_t cudaMemsetAsync(void *p, int value, size_t bytes, cudaStream_t s) {
     return wb_return(issue_fill(p, bytes, value, bytes, 1, s));

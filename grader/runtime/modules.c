@@ -169,12 +169,15 @@ int wb_get_symbol(const void *host, uint64_t *address, uint64_t *bytes) {
     return error;
 }
 
-static void map_managed_variables(struct wb_module *m) {
+bool wb_map_managed_variables(struct wb_module *m) {
+    bool any = false;
     for (struct device_variable *v = variables; v; v = v->next) {
+        any |= v->managed && v->module == m;
         if (!v->managed || v->module != m || v->resolved || resolve_variable(v)) continue;
         if (!wb_shared_map(v->address, v->bytes, WB_MEMORY_MANAGED, WB_RANGE_VARIABLE))
             *v->managed = (void *)v->address;
     }
+    return any;
 }
 
 void __cudaUnregisterFatBinary(void **handle);
@@ -332,7 +335,7 @@ char __cudaInitModule(void **handle) {
         return 0;
     }
     wb_lock();
-    map_managed_variables(m);
+    wb_map_managed_variables(m);
     wb_unlock();
     return 1;
 }

@@ -83,6 +83,8 @@ int wb_module_get_variable(struct wb_module *m, const char *name, uint64_t *addr
 /* Finds a kernel by host stub or handle, and looks it up on the device at first use. Returns NULL
  * with `*error` on failure. */
 struct wb_function *wb_get_function(const void *stub_or_handle, int *error);
+/* Gives the host access to the module's __managed__ variables; returns true if it has any. */
+bool wb_map_managed_variables(struct wb_module *m);
 /* Returns the name of the variable with this host counterpart, or NULL. */
 const char *wb_device_variable_name(const void *host);
 /* Address and size of a __device__ or __constant__ variable on the device. */
@@ -305,8 +307,10 @@ void wb_order_current_wait(const struct wb_vector_clock *c);
 void wb_order_host_wait(const struct wb_vector_clock *c);
 void wb_order_host_wait_stream(cudaStream_t s);
 void wb_order_host_wait_all(void);
-/* Updates clocks from the next command on, even if no stream was created. */
+/* Updates clocks from the next command on, even if no stream was created; the same, and sends them
+ * to the device. */
 void wb_order_track(void);
+void wb_order_report(void);
 /* Reports the order of a graph's nodes, if wb_order_is_reported: one call before each node, with
  * the indices of its dependencies, which ran earlier; and one after it. */
 struct wb_order_fork;
@@ -320,17 +324,24 @@ void wb_order_fork_end(struct wb_order_fork *f, size_t nnodes);
  * because several threads issue commands. */
 bool wb_order_last_command(unsigned *slot, uint32_t *stream_seq);
 
-/* ---- copies from and to pinned memory that the host has not waited for (inflight_copies.c) ----
- */
+/* ---- accesses to memory that host and device share, for which the host has not waited
+ * (inflight_accesses.c) ---- */
 
-/* True if the command is such a copy; called after it was issued. */
-bool wb_is_tracked_copy(const struct wb_command *c);
+/* Called before a command of a stream is ordered; after the command, or a graph's node, was sent.
+ */
+void wb_inflight_prepare(const struct wb_command *c);
 void wb_inflight_track(const struct wb_command *c);
 /* Called when the host knows commands to be done; when it may have waited for any. */
 void wb_inflight_retire(const struct wb_vector_clock *host);
 void wb_inflight_clear(void);
-/* Called by the SIGSEGV handler; returns true if the instruction can be retried. */
-bool wb_inflight_handle_fault(uint64_t address);
+/* Called by the SIGSEGV handler, which then retries the instruction. Returns true if the access
+ * came too early; it was reported, and the command's pages are released. */
+bool wb_inflight_report(uint64_t address);
+/* Returns true if a command guards the page, which is now released until the next call; if the
+ * handler can't make that call behind the instruction, it ends the guard instead. */
+bool wb_inflight_release(uint64_t address);
+void wb_inflight_guard_again(void);
+void wb_inflight_retire_page(uint64_t address);
 
 /* Prints the output of device printf. */
 void wb_flush_output(void);

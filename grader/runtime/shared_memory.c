@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static struct sigaction previous_action;
@@ -53,10 +54,43 @@ static bool retry_after_move(uint64_t address) {
     return any;
 }
 
-static void on_fault(int signal_number, siginfo_t *info, void *context) {
+#if defined(__x86_64__)
+enum { TRAP_FLAG = 0x100, MAX_STEPS = 20000 /* of two signals each */ };
+
+static void on_step(int signal_number, siginfo_t *info, void *context) {
+    (void)signal_number, (void)info;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+    wb_inflight_guard_again();
+}
+
+/* Makes the processor call on_step behind the instruction. */
+static bool step_instruction(void *context) {
+    static unsigned steps;
+    struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+    if (!steps) sigaction(SIGTRAP, &action, NULL);
+    if (steps == MAX_STEPS) return false;
+    steps++;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+    return true;
+}
+#else
+static bool step_instruction(void *context) {
     (void)context;
+    return false;
+}
+#endif
+
+/* Returns true if the instruction can be retried. */
+static bool handle_early_access(uint64_t address, void *context) {
+    if (wb_inflight_report(address)) return true;
+    if (!wb_inflight_release(address)) return false;
+    if (!step_instruction(context)) wb_inflight_retire_page(address);
+    return true;
+}
+
+static void on_fault(int signal_number, siginfo_t *info, void *context) {
     uint64_t address = (uint64_t)info->si_addr, start, bytes;
-    if (retry_after_move(address) || wb_inflight_handle_fault(address)) return;
+    if (retry_after_move(address) || handle_early_access(address, context)) return;
     if (wb_find_host_buffer(address, &start, &bytes))
         write_message(
             "host code accesses ", address,

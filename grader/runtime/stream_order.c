@@ -36,6 +36,12 @@ static void start_reporting(void) {
     reporting = true;
 }
 
+void wb_order_report(void) {
+    wb_lock();
+    start_reporting();
+    wb_unlock();
+}
+
 void wb_order_track(void) {
     wb_lock();
     if (!reporting && !tracking) owner_thread = pthread_self();

@@ -93,6 +93,8 @@ struct backend_ops {
     void (*set_stream_clock)(struct backend *, const struct sim_stream_clock *);
     bool (*check_host_access)(struct backend *, const char *description,
                               const struct sim_strided_range *, struct sim_report *out);
+    unsigned (*list_accesses)(struct backend *, uint64_t low, uint64_t high,
+                              struct sim_access_run *out, unsigned max); /* sim_list_accesses */
 
     /* Textures and surfaces: returns a handle, or 0. NULL if the backend has none. */
     uint64_t (*texture_create)(struct backend *, const struct sim_texture *);

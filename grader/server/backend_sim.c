@@ -215,6 +215,10 @@ static bool sim_backend_check_host_access(struct backend *b, const char *descrip
                                           struct sim_report *out) {
     return sim_check_host_access(backend_sim(b), description, r, out);
 }
+static unsigned sim_backend_list_accesses(struct backend *b, uint64_t low, uint64_t high,
+                                          struct sim_access_run *out, unsigned max) {
+    return sim_list_accesses(backend_sim(b), low, high, out, max);
+}
 
 static uint64_t sim_backend_texture_create(struct backend *b, const struct sim_texture *t) {
     return sim_texture_create(backend_sim(b), t);
@@ -333,6 +337,7 @@ static const struct backend_ops sim_ops = {
     OP(check_initialized),
     OP(set_stream_clock),
     OP(check_host_access),
+    OP(list_accesses),
     OP(fill),
     OP(copy),
     OP(check_launch),

@@ -1,6 +1,7 @@
 /* memory.c — the device server's memory messages. A two-dimensional range is checked as a whole
  * before any access. While grading, the client may fill temporary device memory but must not read
  * device memory back. */
+#include "common/text.h"
 #include "grader/server/internal.h"
 #include "grader/server/launch_stats.h"
 
@@ -241,6 +242,27 @@ int server_exec_copy(struct server *s, const struct wb_req_copy *q) {
 }
 
 /* ---- messages ---- */
+
+int server_on_accesses(struct server *s, const struct wb_req_accesses *q, struct message_tail tail,
+                       struct wb_rep_accesses *p, struct buf *out) {
+    (void)tail;
+    struct sim_access_run runs[WB_MAX_ACCESS_RUNS];
+    if (s->has_stream_order && s->backend->ops->list_accesses)
+        p->count =
+            s->backend->ops->list_accesses(s->backend, q->low, q->high, runs, WB_MAX_ACCESS_RUNS);
+    for (uint64_t i = 0; i < p->count; i++) {
+        struct wb_access_run r = {.address = runs[i].address,
+                                  .rows = runs[i].rows,
+                                  .read_mask = runs[i].read_mask,
+                                  .write_mask = runs[i].write_mask};
+        struct buf description = {0};
+        buf_puts(&description, runs[i].description), text_demangle(&description);
+        snprintf(r.description, sizeof r.description, "%s", buf_str(&description));
+        buf_free(&description);
+        buf_add(out, &r, sizeof r);
+    }
+    return 0;
+}
 
 int server_on_order(struct server *s, const struct wb_req_order *q, struct message_tail tail,
                     struct wb_rep_order *p, struct buf *out) {

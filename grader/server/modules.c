@@ -143,6 +143,7 @@ static void fill_kernel_reply(const struct server_kernel *k, struct wb_rep_kerne
     p->max_dynamic_shared = k->max_dynamic_shared;
     p->cluster = WB_CLUSTER(i->cluster_dims[0], i->cluster_dims[1], i->cluster_dims[2]);
     p->requires_cluster = i->requires_cluster_dims;
+    p->may_sync_with_host = i->may_sync_with_host;
     for (uint32_t n = 0; n < p->nparams; n++)
         buf_add(out, &(struct wb_param){i->params[n].offset, i->params[n].bytes},
                 sizeof(struct wb_param));

@@ -71,6 +71,15 @@ struct wb_param {
     uint32_t offset, bytes;
 };
 
+/* Consecutive rows of WB_ACCESS_ROW_BYTES, in each of which a command accessed the same bytes: a
+ * bit for each byte. */
+enum { WB_ACCESS_ROW_BYTES = 32, WB_MAX_ACCESS_RUNS = 32 };
+struct wb_access_run {
+    uint64_t address, rows;
+    uint32_t read_mask, write_mask;
+    char description[224]; /* "kernel `NAME` in FILE:LINE", of one such access */
+};
+
 /* Types of entry arguments. X(id, C type, libffi type) */
 /* clang-format off */
 #define WB_ARGS(X)                        \

@@ -96,6 +96,10 @@ bool sim_check_host_access(struct sim *s, const char *description,
                            const struct sim_strided_range *r, struct sim_report *out) {
     return race_streams_check_range(s, description, r, out);
 }
+unsigned sim_list_accesses(const struct sim *s, uint64_t low, uint64_t high,
+                           struct sim_access_run *out, unsigned max) {
+    return race_streams_list(s, low, high, out, max);
+}
 uint64_t sim_memory_used(const struct sim *s) { return s->memory.used; }
 
 bool sim_find_allocation(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes) {
@@ -308,6 +312,7 @@ void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out) {
                                     .static_shared = c->static_shared,
                                     .local_bytes = c->max_local,
                                     .cooperative = c->cooperative,
+                                    .may_sync_with_host = c->may_sync_with_host,
                                     .requires_cluster_dims = c->func->explicit_cluster &&
                                                              !c->func->reqnctapercluster[0]};
     for (unsigned i = 0; i < 3 && c->func->reqnctapercluster[0]; i++)

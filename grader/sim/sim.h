@@ -237,6 +237,7 @@ struct sim_kernel_info {
     uint32_t spill_bytes;       /* from ptxas; 0 until sim_set_registers */
     uint32_t cluster_dims[3];   /* blocks, from __cluster_dims__; 0 = not specified */
     bool requires_cluster_dims; /* __cluster_dims__ without a size: the launch must set one */
+    bool may_sync_with_host;    /* may wait for the host's writes, or tell it of its own */
 };
 /* Returns a kernel's properties, as of the last sim_set_registers. */
 void sim_kernel_info(const struct sim_kernel *k, struct sim_kernel_info *out);
@@ -433,6 +434,17 @@ struct sim_strided_range {
  * access and must outlive the report. */
 bool sim_check_host_access(struct sim *s, const char *description,
                            const struct sim_strided_range *r, struct sim_report *out);
+/* Consecutive rows of SIM_ACCESS_ROW_BYTES, in each of which the same bytes were accessed. */
+enum { SIM_ACCESS_ROW_BYTES = 32 };
+struct sim_access_run {
+    uint64_t address, rows;
+    uint32_t read_mask, write_mask; /* a bit for each byte of a row */
+    char description[224];          /* of the command, and where it has such an access */
+};
+/* Lists what the current command of sim_set_stream_clock accessed from `low` to `high`, at most
+ * `max` runs, and returns their number. */
+unsigned sim_list_accesses(const struct sim *s, uint64_t low, uint64_t high,
+                           struct sim_access_run *out, unsigned max);
 /* Affects kernels whose blocks may read each other's writes. If on, several blocks start at once
  * and later ones run first. If off, each block runs to its end, unless it waits, before the next
  * starts; kernels that rely on that order then give right results. */

@@ -9,6 +9,7 @@ static void merge_callee(struct sim_func *c, const struct sim_func *callee) {
     c->interblock_dependent |= callee->interblock_dependent;
     c->may_spin |= callee->may_spin;
     c->polls_global |= callee->polls_global;
+    c->may_sync_with_host |= callee->may_sync_with_host;
     if (callee->dynamic_align > c->dynamic_align) c->dynamic_align = callee->dynamic_align;
     c->cooperative |= callee->cooperative;
     c->reads_textures |= callee->reads_textures;

@@ -68,6 +68,9 @@ struct sim_func {
     bool may_spin;
     /* A block may wait here for a value in global memory from another block (global_polls.c). */
     bool polls_global;
+    /* It may wait for the host's writes or tell the host of its own: it has polls, volatile
+     * accesses, or fences or atomics of system scope. */
+    bool may_sync_with_host;
     /* Other blocks may poll what this function writes, by atomics or strong stores. */
     bool updates_global;
     /* For entries: the sets of objects that the address of a store or an atomic is computed from,

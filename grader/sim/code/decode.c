@@ -340,6 +340,7 @@ static bool emit_body(struct decoder *d, u32 *insn_ops) {
         insn_ops[i] = d->m->nops;
         ok = d->contractions ? decode_contracted_insn(d, i) : decode_insn(d);
         if (ok) decode_emit_fence_notes(d);
+        d->c->may_sync_with_host |= decode_may_sync_with_host(&f->insns[i]);
     }
     if (ok && leader[f->ninsns])
         decode_emit_fallthrough(d); /* for a label behind the last instruction */

@@ -228,6 +228,8 @@ bool decode_uses_grid_workspace(const struct ptx_module *m);
 /* global_polls.c: returns whether an instruction, or one of the module, may poll global memory for
  * other blocks' writes. */
 bool decode_is_global_poll(const struct ptx_insn *in);
+/* Returns true if the instruction can order the kernel's accesses with the host's. */
+bool decode_may_sync_with_host(const struct ptx_insn *in);
 bool decode_has_global_polls(const struct ptx_module *m);
 /* Called before and after an access is emitted: if blocks may synchronize by it, it begins a
  * segment and its op is marked. */

@@ -38,6 +38,13 @@ bool decode_is_global_poll(const struct ptx_insn *in) {
     return !strncmp(o, "ld.", 3) && strong;
 }
 
+bool decode_may_sync_with_host(const struct ptx_insn *in) {
+    const char *o = in->opcode;
+    bool is_system_scope = decode_opcode_has(o, "sys") || decode_opcode_has(o, "volatile") ||
+                           decode_opcode_has(o, "mmio");
+    return decode_is_global_poll(in) || (is_system_scope && may_access_global(o));
+}
+
 bool decode_has_global_polls(const struct ptx_module *m) {
     for (unsigned i = 0; i < m->nfuncs; i++)
         for (unsigned k = 0; k < m->funcs[i]->ninsns; k++)

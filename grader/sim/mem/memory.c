@@ -146,9 +146,9 @@ uint64_t memory_used_start(const struct memory *m) {
  * addresses are scarce, grows by a fixed amount. */
 uint64_t memory_used_end(const struct memory *m) {
     uint64_t end = DEVICE_OFFSET + (1ull << 30);
-    while (end < m->top) end += end - DEVICE_OFFSET;
+    while (end < m->dirty_end) end += end - DEVICE_OFFSET;
     if (memory_is_address_limited(m))
-        end = (m->top > DEVICE_OFFSET ? m->top : DEVICE_OFFSET) / LIMITED_UNIT_BYTES *
+        end = (m->dirty_end > DEVICE_OFFSET ? m->dirty_end : DEVICE_OFFSET) / LIMITED_UNIT_BYTES *
                   LIMITED_UNIT_BYTES +
               LIMITED_UNIT_BYTES;
     return end < memory_end(m) ? end : memory_end(m);
@@ -372,7 +372,7 @@ void memory_unmap_file_pages(struct memory *m) {
 }
 
 void memory_release_pages(struct memory *m) {
-    uint64_t end = round_to(m->top, memory_page_size()),
+    uint64_t end = round_to(m->dirty_end, memory_page_size()),
              first = m->has_host_shared ? SIM_HOST_SHARED_BYTES : memory_start(m);
     if (m->has_host_shared) madvise(m->bytes, SIM_HOST_SHARED_BYTES, MADV_REMOVE);
     if (end > first)

@@ -300,6 +300,9 @@ void race_streams_set_clock(struct sim *s, const struct sim_stream_clock *clock)
 /* The same as sim_check_host_access (sim.h). */
 bool race_streams_check_range(struct sim *s, const char *description,
                               const struct sim_strided_range *range, struct sim_report *report);
+/* The same as sim_list_accesses (sim.h). */
+unsigned race_streams_list(const struct sim *s, u64 low, u64 high, struct sim_access_run *out,
+                           unsigned max);
 /* Drops the records of memory that is freed; or all of them. */
 void race_streams_remove(struct sim *s, u64 address, u64 bytes);
 void race_streams_clear(struct sim *s);

@@ -345,6 +345,44 @@ bool race_streams_check_range(struct sim *s, const char *description,
     return true;
 }
 
+/* ---- the current command's accesses ---- */
+
+_Static_assert((int)SIM_ACCESS_ROW_BYTES == (int)FOOTPRINT_ROW_BYTES, "rows of one size");
+
+static void describe_run(const struct footprint *f, const struct row_run *r,
+                         struct sim_access_run *out) {
+    u32 written = r->byte_mask[COMMAND_WRITE], updated = r->byte_mask[COMMAND_UPDATE],
+        changed = written | updated, first = changed ? changed : r->byte_mask[COMMAND_READ];
+    u8 access_kind = written ? COMMAND_WRITE : updated ? COMMAND_UPDATE : COMMAND_READ;
+    if (written) first = written;
+    const struct access_site *site =
+        site_at(f, r->first * FOOTPRINT_ROW_BYTES + (u32)__builtin_ctz(first), access_kind);
+    *out = (struct sim_access_run){.address = SIM_BASE + r->first * FOOTPRINT_ROW_BYTES,
+                                   .rows = r->n,
+                                   .read_mask = r->byte_mask[COMMAND_READ],
+                                   .write_mask = changed};
+    int n = snprintf(out->description, sizeof out->description, "%s", f->description);
+    if (site)
+        snprintf(out->description + n, sizeof out->description - (size_t)n, " in %s:%u", site->file,
+                 site->line);
+}
+
+unsigned race_streams_list(const struct sim *s, u64 low, u64 high, struct sim_access_run *out,
+                           unsigned max) {
+    const struct race_streams *r = s->streams;
+    unsigned n = 0;
+    for (size_t i = 0; r && i < r->n; i++) {
+        const struct footprint *f = &r->footprints[i];
+        if (f->stream != r->current.stream || f->number != r->current.sequence) continue;
+        for (size_t k = 0; k < f->nruns && n < max; k++) {
+            u64 first = SIM_BASE + f->runs[k].first * FOOTPRINT_ROW_BYTES;
+            if (first < high && first + f->runs[k].n * FOOTPRINT_ROW_BYTES > low)
+                describe_run(f, &f->runs[k], &out[n++]);
+        }
+    }
+    return n;
+}
+
 /* ---- freed memory ---- */
 
 void race_streams_remove(struct sim *s, u64 address, u64 bytes) {

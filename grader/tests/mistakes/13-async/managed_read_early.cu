@@ -1,6 +1,6 @@
 // The host reads managed memory that a kernel may still write.
 // lesson: chapters/13-async/README.md, Streams and graphs
-// missed: the simulator sees the accesses of the host only to memory that an asynchronous copy touches
+// expect: in managed memory, which kernel
 #include "../mistake.h"
 
 __global__ void work(int *p) { p[threadIdx.x] += 1; }
