@@ -91,8 +91,8 @@ static bool is_of_chapter(const struct mistake_pair *m, const char *chapter) {
 }
 
 /* Appends a program whose first argument names one of the chapter's programs: right_NAME or
- * mistake_NAME; or `right`, all correct ones (grader/tests/gpu/sanitizer.py). Headers come first, outside of any namespace; their guards make the programs'
- * own #include empty. */
+ * mistake_NAME; or `right`, all correct ones (grader/tests/gpu/sanitizer.py). Headers come first,
+ * outside of any namespace; their guards make the programs' own #include empty. */
 static void write_chapter(const char *chapter, struct buf *out) {
     for (unsigned i = 0; i < npairs; i++)
         if (is_of_chapter(&pairs[i], chapter)) hoist_includes(&pairs[i], out);
