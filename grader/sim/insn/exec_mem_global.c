@@ -110,12 +110,20 @@ static inline bool is_race_recorded(const struct exec *x, const struct mem_desc 
     return true;
 }
 
+/* Updates the shadow of initialized bytes. */
+static void shadow_access(struct exec *x, const struct op *o, const struct mem_desc *d, u64 base,
+                          const s32 *lane_offset, u32 mask, u8 shape) {
+    if (d->strong && d->verb == MEM_STORE)
+        race_note_first_stores(x, base, lane_offset, mask, d->width * (u32)d->count);
+    shadow_global(x, o, d, base, lane_offset, mask, shape);
+}
+
 static void access_global_lanes(struct exec *x, const struct op *o, const struct mem_desc *d,
                                 const u64 *ea, u32 mask) {
     static const s32 zero_offsets[32];
     FOR_ACTIVE_LANES(mask) {
         if (!check_lane_access(x, o, d, l, ea[l])) continue;
-        if (x->sanitize) shadow_global(x, o, d, ea[l], zero_offsets, 1u << l, PATTERN_ANY);
+        if (x->sanitize) shadow_access(x, o, d, ea[l], zero_offsets, 1u << l, PATTERN_ANY);
         if (is_race_recorded(x, d, memory_find_allocation(x->memory, ea[l])))
             ISAFN(race_global_lane_access)
         (x, o, d->stat, l, ea[l], d->width * (u32)d->count, race_access_of(d));
@@ -145,7 +153,7 @@ static inline void access_global_pattern(struct exec *x, const struct op *o,
                                          const struct mem_desc *d, u32 stat,
                                          struct access_pattern *m, u32 mask) {
     if (x->sanitize && !x->memory->allocations[m->allocation].is_initialized)
-        shadow_global(x, o, d, m->base, m->lane_offset, mask, m->shape);
+        shadow_access(x, o, d, m->base, m->lane_offset, mask, m->shape);
     if (is_race_recorded(x, d, &x->memory->allocations[m->allocation]))
         ISAFN(race_global_access)(x, o, stat, m, m->base, access_span(d), race_access_of(d));
     ISAFN(lane_move)(x, d, x->memory->bytes + (m->base - SIM_BASE), m->lane_offset, mask, m->shape);

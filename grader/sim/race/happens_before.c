@@ -359,6 +359,7 @@ static void check_shadow_cell(struct exec *x, const struct mem_access *t, u32 la
     case RACE_STRONG_LOAD:
         check_plain_flag(x, t, lane, cell);
         check_stale_load(x, t, lane, cell);
+        race_check_poll_of_first_store(x, t, lane, cell);
         acquire_at(x, t->o, cell);
         break;
     case RACE_WRITE: check_write(x, t, lane, cell); break;

@@ -7,6 +7,7 @@
  *   exec_global.c           global memory, blocks in any order on several workers
  *   happens_before.c        global memory, kernels whose blocks run in order on one worker
  *   intra_warp.c            global memory, lanes of one warp
+ *   first_store.c           polls of words that only the launch itself initializes
  *   block_scope.c           atomics of block scope on memory that several blocks update
  *   read_only_load.c        read-only loads of global memory that the kernel writes
  *   vector_clock.c          synchronization of some threads of a block
@@ -137,6 +138,8 @@ struct race_shadow {
     /* A bit for each cell that an atomic of block scope updated in this launch (last, if
      * happens_before.c tracks it), or NULL. */
     u8 *block_scope_cells;
+    /* A bit for each cell that was uninitialized before a strong store of this launch, or NULL. */
+    u8 *first_stored_cells;
     u8 *read_only_cells; /* a bit for each cell that a read-only load read in this launch, or NULL
                           */
 };
@@ -269,6 +272,11 @@ void race_note_block_scope(struct exec *x, const struct mem_access *t);
 bool race_is_block_scope_cell(const struct race_shadow *p, u64 cell);
 /* The end of a report's text. */
 extern const char race_block_scope_text[];
+
+/* first_store.c: notes which cells are not initialized yet, before a strong store to the addresses
+ * base + lane_offset[lane]; reports a poll that finds what another block stored in one. */
+void race_note_first_stores(struct exec *x, u64 base, const s32 *lane_offset, u32 mask, u32 span);
+void race_check_poll_of_first_store(struct exec *x, const struct mem_access *t, u32 lane, u64 cell);
 
 /* read_only_load.c: checks a load by the read-only path, and a store if there were such loads. */
 void race_read_only_load(struct exec *x, const struct mem_access *t);

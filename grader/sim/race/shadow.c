@@ -193,6 +193,7 @@ static void close_shadow(struct race_shadow *p, u32 shift) {
     p->insn_ranges = NULL;
     free_cell_bits(p, &p->block_scope_cells);
     free_cell_bits(p, &p->read_only_cells);
+    free_cell_bits(p, &p->first_stored_cells);
     if (p->accessed_range.low >= p->accessed_range.high) return;
     u64 first = p->accessed_range.low >> shift, end = ((p->accessed_range.high - 1) >> shift) + 1;
     if (end - first <= MAX_RETAINED_CELLS) return;

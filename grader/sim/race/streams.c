@@ -373,7 +373,7 @@ unsigned race_streams_list(const struct sim *s, u64 low, u64 high, struct sim_ac
     unsigned n = 0;
     for (size_t i = 0; r && i < r->n; i++) {
         const struct footprint *f = &r->footprints[i];
-        if (f->stream != r->current.stream || f->number != r->current.sequence) continue;
+        if (f->stream != r->current.stream || f->sequence != r->current.sequence) continue;
         for (size_t k = 0; k < f->nruns && n < max; k++) {
             u64 first = SIM_BASE + f->runs[k].first * FOOTPRINT_ROW_BYTES;
             if (first < high && first + f->runs[k].n * FOOTPRINT_ROW_BYTES > low)

@@ -1,13 +1,13 @@
 // Nobody clears the words by which blocks tell each other their sums.
 // lesson: chapters/11-scan-and-sort/look_back.md, Hint 2
-// missed: blocks begin in the order of their numbers here, so each word is written before it is read
+// expect: uninitialized
 #include "../mistake.h"
 
 __global__ void hand_on(int *out, volatile unsigned long long *word) {
     int b = blockIdx.x;
     unsigned long long there = 0;
     if (b)
-        do there = word[b - 1];
+        do there = word[b - 1]; // reported
         while (!there);
     word[b] = 1ull << 32 | ((unsigned)there + b);
     out[b] = (int)there;
