@@ -25,6 +25,8 @@ bool export_intake_json(struct store *s, FILE *f, struct err *e);
 bool export_stats(struct store *s, FILE *f, struct err *e);
 /* Writes the statistics as a page with pictures. */
 bool export_stats_html(struct store *s, FILE *f, struct err *e);
+/* Writes a page that ranks the students of each exercise, by name or by pseudonym. */
+bool export_leaderboard(struct store *s, bool with_pseudonyms, FILE *f, struct err *e);
 /* Writes each student's pages into a folder: STUDENT.md, STUDENT.html, and for each exercise the
  * page of `grader report` as STUDENT-EXERCISE.html, if this build of the grader graded it. Returns
  * the number of students, or -1. */

@@ -21,7 +21,7 @@ enum { NEED_JAIL = 1, NEED_WORKSPACE = 2, NEED_TREE = 4, NEED_SOLUTIONS = 8 };
     X(verify, NEED_JAIL | NEED_TREE | NEED_SOLUTIONS) X(selftest, NEED_JAIL)                      \
     X(gpu_report, NEED_JAIL | NEED_SOLUTIONS) X(figures, NEED_JAIL | NEED_TREE | NEED_SOLUTIONS)  \
      X(gpu_build, NEED_JAIL | NEED_SOLUTIONS) X(new, NEED_TREE | NEED_SOLUTIONS) X(completion, 0)  \
-     X(cache, 0) X(decide, 0) X(forget, 0) X(compare, 0) X(anonymize, 0)                           \
+     X(cache, 0) X(decide, 0) X(forget, 0) X(compare, 0) X(anonymize, 0) X(leaderboard, 0)         \
     X(serve, NEED_JAIL | NEED_WORKSPACE)                                                          \
     X(vary, NEED_JAIL | NEED_TREE | NEED_SOLUTIONS)
 /* clang-format on */

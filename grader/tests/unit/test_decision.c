@@ -333,6 +333,39 @@ START_TEST(an_anonymized_store_names_nobody) {
 }
 END_TEST
 
+/* In transpose, bob is first and ann second; a wrong result has no place. */
+START_TEST(the_leaderboard_ranks_correct_results) {
+    make_store();
+    ck_assert_int_eq(
+        shell(
+            "cd %s && PATH=%s:$PATH && sqlite3 c.db \"UPDATE student SET name = '<b>Bob' WHERE id "
+            "= 'bob'; UPDATE result SET score = 60, speed_kind = 'modelled', vs_solution = 0.5 "
+            "WHERE key LIKE 'bob%%transpose'; UPDATE result SET verdict = 'WA', score = 0 WHERE "
+            "key LIKE 'bob%%particles'\" && grader leaderboard c.db --output b.html && grep "
+            "'<tr><td' b.html >rows",
+            submissions_folder, build_folder()),
+        0);
+    struct buf text = {0};
+    struct err e = {0};
+    char path[4200];
+    snprintf(path, sizeof path, "%s/rows", submissions_folder);
+    ck_assert(file_read(path, 4096, &text, &e));
+    ck_assert_str_eq(buf_str(&text),
+                     "<tr><td class=\"n\">1</td><td>ann</td><td class=\"n\">40.0</td><td "
+                     "class=\"n\"></td><td></td></tr>\n"
+                     "<tr><td class=\"n\">1</td><td>&lt;b&gt;Bob</td><td class=\"n\">60.0</td><td "
+                     "class=\"n\">0.50</td><td>modelled</td></tr>\n"
+                     "<tr><td class=\"n\">2</td><td>ann</td><td class=\"n\">40.0</td><td "
+                     "class=\"n\"></td><td></td></tr>\n");
+    ck_assert_int_eq(
+        shell("cd %s && %s/grader leaderboard c.db --anonymous --output b.html && ! grep -qi -e "
+              "'>ann' -e bob b.html && [ $(grep -c '<td>S-[0-9a-f]*</td>' b.html) = 3 ]",
+              submissions_folder, build_folder()),
+        0);
+    buf_free(&text);
+}
+END_TEST
+
 UNIT_SUITE(decision) {
     Suite *s = suite_create("decision");
     TCase *t = tcase_create("decision");
@@ -348,6 +381,7 @@ UNIT_SUITE(decision) {
     tcase_add_test(t, a_shared_result_stays);
     tcase_add_test(t, compare_names_what_changed);
     tcase_add_test(t, an_anonymized_store_names_nobody);
+    tcase_add_test(t, the_leaderboard_ranks_correct_results);
     tcase_set_timeout(t, 60);
     suite_add_tcase(s, t);
     return s;
