@@ -140,17 +140,20 @@ def peace(o, expected):
 
 def kills(o, want, took, again):
     """A third while the class is read in, the others while it is graded, some of these by runs that only go on with what was read."""
-    hit, store, seen, rng, reading = 0, f"{o.work}/killed.db", {}, random.Random(1), max(1, o.kills // 3)
+    hit, sent, store, seen, rng, reading = 0, 0, f"{o.work}/killed.db", {}, random.Random(1), max(1, o.kills // 3)
     for i in range(o.kills):
         alone = i > reading and i % 4
-        p = subprocess.Popen([f"{o.build}/grader", "batch", "--store", store, "--format", "csv", "--output", f"{o.work}/killed.csv"],
-                             stderr=subprocess.PIPE) if alone else batch(o, store, f"{o.work}/killed.csv", wait=False)
+        start = lambda k: subprocess.Popen([f"{o.build}/grader", "batch", "--store", store, "--format", "csv", "--output", f"{o.work}/killed{k}.csv"],
+                                           stderr=subprocess.DEVNULL) if alone else batch(o, store, f"{o.work}/killed{k}.csv", wait=False)
+        workers = [start(k) for k in range(1 + (i % 3 == 0))]  # every third time two, which are killed at different moments
         while_grading = rng.uniform(0.05, 3 * (took - again) / max(1, o.kills - reading) + 0.3)
         time.sleep(rng.uniform(0.01, again) if i < reading else while_grading + (0 if alone else again))
-        hit += p.poll() is None
-        p.send_signal(signal.SIGKILL)
-        p.communicate()
-        seen = keep(seen, store, f"kill {i}")
+        for p in workers:
+            hit, sent = hit + (p.poll() is None), sent + 1
+            p.send_signal(signal.SIGKILL)
+            p.communicate()
+            seen = keep(seen, store, f"kill {i}")
+            time.sleep(rng.uniform(0, 0.5) if p is not workers[-1] else 0)
     two = [batch(o, store, f"{o.work}/two{k}.csv", wait=False) for k in range(2)]  # and two at the same time
     for k, p in enumerate(two):
         p.communicate()
@@ -158,18 +161,21 @@ def kills(o, want, took, again):
             fail(f"after {o.kills} kills, grader {k} of two at the same time: status {p.returncode}")
         same(want, marks(f"{o.work}/two{k}.csv"), f"after {o.kills} kills, grader {k} of two at the same time")
     keep(seen, store, "after the kills")
-    say(f"{o.kills} kills, {hit} of them before the end: {len(seen)} results were committed before the last one; none lost, none graded twice, all marks equal")
+    say(f"{sent} kills, {hit} of them before the end: {len(seen)} results were committed before the last one; none lost, none graded twice, all marks equal")
 
 
-def twice(o):
-    """A second entry of a student who is there: nothing is graded, and the message names both."""
+def twice(o, want):
+    """A second entry of a student who is there makes that student unclear, and nobody else."""
     who = next(n for n in sorted(os.listdir(o.folder)) if not n.lower().endswith((".zip", ".gz")))
     with zipfile.ZipFile(f"{o.folder}/{who}.tar", "w") as z:
         z.writestr("transpose.cu", "#error twice\n")
     status, said = batch(o, f"{o.work}/twice.db", f"{o.work}/twice.csv")
     os.unlink(f"{o.folder}/{who}.tar")
-    if status != 2 or f"same student '{who}'" not in said or len(results(f"{o.work}/twice.db")):
-        fail(f"two entries of {who}: status {status}, said: {said}")
+    got = marks(f"{o.work}/twice.csv")
+    verdict, score, reason = got.pop(who)[:3]
+    if status != 1 or verdict != "unclear" or score or "two entries are the same student" not in reason:
+        fail(f"two entries of {who}: status {status}, {verdict} '{score}', {reason}; said: {said}")
+    same({k: v for k, v in want.items() if k != who}, got, f"two entries of {who}")
 
 
 # ---- against nvcc alone ----
@@ -256,7 +262,7 @@ def main():
         expected = make(o.folder, o.students, root, distinct=o.distinct)
         open(o.roster, "w").write("id\n" + "".join(f"{who}\n" for who in expected))
         want, took, again = peace(o, expected)
-        twice(o)
+        twice(o, want)
         kills(o, want, took, again)
     if o.compiled:
         compiled(o, root)
