@@ -33,6 +33,7 @@ static const struct key keys[] = {
     {"", "name", TEXT, ASSIGNMENT_FIELD(name), 0, 0},
     {"", "device", TEXT, ASSIGNMENT_FIELD(device), 0, 0},
     {"", "seed", TEXT, ASSIGNMENT_FIELD(seed), 0, 0},
+    {"", "release", TEXT, ASSIGNMENT_FIELD(release), 0, 0},
     {"", "roster", PATH, ASSIGNMENT_FIELD(roster), 0, 0},
     {"", "deadline", TIME, ASSIGNMENT_FIELD(deadline), 0, 0},
     {"", "drop_lowest", INTEGER, ASSIGNMENT_FIELD(drop_lowest), 0, 1000},

@@ -26,6 +26,7 @@ enum assignment_visibility {
 struct assignment {
     char path[4096]; /* absolute */
     char name[128], seed[65], device[64], roster[512];
+    char release[65];    /* only a grader whose digest begins so may grade; "" = any */
     bool count_modelled; /* modelled times earn speed points */
     bool has_deadline;
     long long deadline;   /* seconds since 1970, UTC */

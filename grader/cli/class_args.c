@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool stored_assignment_path(struct store *s, char path[4096], struct err *e) {
     sqlite3_stmt *q = s ? store_query(s, e, "SELECT path FROM assignment", "") : NULL;
@@ -115,8 +116,18 @@ static void warn_unverified_compiler(void) {
             grade_nvcc_version(), verified_nvcc);
 }
 
+/* Returns false if the assignment is frozen to another build of the grader. */
+static bool check_release(const struct assignment *a, struct err *e) {
+    if (!a || !strncmp(a->release, grade_build_digest(), strlen(a->release))) return true;
+    return err_set(e, ERR_INPUT,
+                   "%s is frozen to the grader %s, and this is %s: grade with that one, or change "
+                   "its line release",
+                   a->path, a->release, grade_build_digest());
+}
+
 bool cli_class_grade(const struct options *o, struct store *s, const char *seed,
                      bool keep_gradebook, struct err *e) {
+    if (!check_release(o->loaded_assignment, e)) return false;
     struct class_grade_options g = {.grade = options_to_grade_options(o, o->devices[0]),
                                     .keep_gradebook = keep_gradebook,
                                     .progress = show_progress,

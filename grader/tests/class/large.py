@@ -165,7 +165,7 @@ def main():
     p.add_argument("--layout", action="append", choices=["folders", "canvas", "archives"])
     p.add_argument("--kills", type=int, default=0)
     p.add_argument("--limit", type=float, default=5.0)
-    p.add_argument("--archive-limit", type=float, default=20.0)
+    p.add_argument("--archive-limit", type=float, default=40.0)
     o = p.parse_args()
     o.build = os.path.abspath(o.build)
     o.work = f"{o.build}/tests/large"
