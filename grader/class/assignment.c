@@ -36,6 +36,7 @@ static const struct key keys[] = {
     {"", "release", TEXT, ASSIGNMENT_FIELD(release), 0, 0},
     {"", "roster", PATH, ASSIGNMENT_FIELD(roster), 0, 0},
     {"", "deadline", TIME, ASSIGNMENT_FIELD(deadline), 0, 0},
+    {"", "utc_offset", TEXT, ASSIGNMENT_FIELD(utc_offset), 0, 0},
     {"", "drop_lowest", INTEGER, ASSIGNMENT_FIELD(drop_lowest), 0, 1000},
     {"", "modelled_speed", BOOLEAN, ASSIGNMENT_FIELD(count_modelled), 0, 0},
     {"late", "free_days", INTEGER, ASSIGNMENT_FIELD(late.free_days), 0, 1000},
@@ -57,6 +58,21 @@ struct assignment_parser {
     struct err *e;
     unsigned late_line;
 };
+
+/* Parses "Z", "UTC", "+02:00", "+0200" or "+02" as seconds east of UTC. */
+static bool parse_utc_offset(const char *s, long long *out) {
+    unsigned hours, minutes = 0;
+    int used = 0;
+    s += strspn(s, " ");
+    *out = 0;
+    if (!strcmp(s, "Z") || !strcmp(s, "UTC")) return true;
+    if (*s != '+' && *s != '-') return false;
+    bool ok = (sscanf(s + 1, "%2u:%2u%n", &hours, &minutes, &used) == 2 && !s[1 + used]) ||
+              (used = 0, sscanf(s + 1, "%2u%2u%n", &hours, &minutes, &used) == 2 && !s[1 + used]) ||
+              (used = 0, minutes = 0, sscanf(s + 1, "%2u%n", &hours, &used) == 1 && !s[1 + used]);
+    *out = (*s == '-' ? -1 : 1) * (long long)(hours * 3600 + minutes * 60);
+    return ok && hours < 24 && minutes < 60;
+}
 
 static bool parse_error(struct assignment_parser *r, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -198,6 +214,7 @@ static bool on_toml_value(void *user, const struct class_toml_value *v) {
 }
 
 static bool validate_assignment(struct assignment_parser *r) {
+    long long ignored;
     struct assignment *a = r->a;
     double weight = 0;
     if (!a->n) return parse_error(r, 1, "no exercise: add [[exercise]] with name = \"transpose\"");
@@ -212,6 +229,8 @@ static bool validate_assignment(struct assignment_parser *r) {
                            a->drop_lowest, a->n);
     if (r->late_line && !a->has_deadline)
         return parse_error(r, r->late_line, "[late] needs a deadline");
+    if (a->utc_offset[0] && !parse_utc_offset(a->utc_offset, &ignored))
+        return parse_error(r, 1, "utc_offset is '%s'; write it like +02:00", a->utc_offset);
     if (a->late.max_days < a->late.free_days) a->late.max_days = a->late.free_days;
     return true;
 }
@@ -285,21 +304,6 @@ void assignment_format_time(long long t, char out[32]) {
     struct tm tm;
     gmtime_r(&seconds, &tm);
     strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
-}
-
-/* Parses "Z", "UTC", "+02:00", "+0200" or "+02" as seconds east of UTC. */
-static bool parse_utc_offset(const char *s, long long *out) {
-    unsigned hours, minutes = 0;
-    int used = 0;
-    s += strspn(s, " ");
-    *out = 0;
-    if (!strcmp(s, "Z") || !strcmp(s, "UTC")) return true;
-    if (*s != '+' && *s != '-') return false;
-    bool ok = (sscanf(s + 1, "%2u:%2u%n", &hours, &minutes, &used) == 2 && !s[1 + used]) ||
-              (used = 0, sscanf(s + 1, "%2u%2u%n", &hours, &minutes, &used) == 2 && !s[1 + used]) ||
-              (used = 0, minutes = 0, sscanf(s + 1, "%2u%n", &hours, &used) == 1 && !s[1 + used]);
-    *out = (*s == '-' ? -1 : 1) * (long long)(hours * 3600 + minutes * 60);
-    return ok && hours < 24 && minutes < 60;
 }
 
 bool assignment_parse_time(const char *text, long long *out) {

@@ -30,6 +30,7 @@ struct assignment {
     bool count_modelled; /* modelled times earn speed points */
     bool has_deadline;
     long long deadline;   /* seconds since 1970, UTC */
+    char utc_offset[8];   /* of the roster's times in words; "" = they don't count */
     unsigned drop_lowest; /* how many of the lowest marks don't count */
     struct {
         unsigned free_days, max_days; /* days late without a penalty; days after which all is 0 */

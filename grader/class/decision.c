@@ -123,6 +123,25 @@ static bool check_seen(struct store *s, const struct decision *d, struct err *e)
     return !e->text[0];
 }
 
+/* Returns false if `d` names a partner who is no other student, or would make a chain: somebody
+ * whose own partner's submission counts, or a partner for somebody who is one. */
+static bool check_partner(struct store *s, const struct decision *d, struct err *e) {
+    if (d->kind != DECISION_partner || !strcmp(d->value, "-")) return true;
+    if (!strcmp(d->value, d->student) ||
+        !has_row(s, "SELECT 1 FROM student WHERE id = ?1 AND ?2 IS NOT NULL", d->value, "", e))
+        return !e->text[0] &&
+               err_set(e, ERR_INPUT, "%s has no other student '%.100s'", s->path, d->value);
+    bool is_chain = has_row(s,
+                            "SELECT 1 FROM decided WHERE kind = 'partner' AND (student = ?1 OR "
+                            "value = ?2)",
+                            d->value, d->student, e);
+    return !e->text[0] &&
+           (!is_chain || err_set(e, ERR_INPUT,
+                                 "'%.100s' has a partner, or '%.100s' is one; name the student who "
+                                 "handed in",
+                                 d->value, d->student));
+}
+
 /* Returns false if `d` answers, and there is no request; a later answer replaces an earlier one. */
 static bool check_request(struct store *s, const struct decision *d, struct err *e) {
     return d->kind != DECISION_answer ||
@@ -162,7 +181,7 @@ static bool check(struct store *s, const struct decision *d, struct err *e) {
 static bool add(struct store *s, const struct decision *d, struct err *e) {
     char value[MAX_TEXT_BYTES];
     return parse_value(d, value, e) && check_seen(s, d, e) && check_request(s, d, e) &&
-           insert_decision(s, d, value, e);
+           check_partner(s, d, e) && insert_decision(s, d, value, e);
 }
 
 bool decision_add_all(struct store *s, const struct decision *list, unsigned n, struct err *e) {
@@ -233,8 +252,9 @@ sqlite3_stmt *decision_query(struct store *s, const char *student, const char *e
                              struct err *e) {
     return store_query(
         s, e,
-        "SELECT kind, line, value, reason, author FROM decided WHERE student = ? AND "
-        "exercise IN (?, '') ORDER BY kind = 'answer', kind, line",
+        "SELECT kind, line, value, reason, author FROM decided d WHERE exercise IN (?2, '') AND "
+        "(student = ?1 OR (kind = 'comment' AND student = (SELECT submitter FROM gradebook WHERE "
+        "student = ?1 AND exercise = ?2))) ORDER BY kind = 'answer', kind, line",
         "tt", student, exercise);
 }
 
@@ -263,7 +283,7 @@ bool decision_forget(struct store *s, const char *student, long long *result_cou
         "NOT "
         "NULL EXCEPT SELECT digest FROM submission WHERE student <> ?1",
         "DELETE FROM submission WHERE student = ?1",
-        "DELETE FROM decision WHERE student = ?1",
+        "DELETE FROM decision WHERE student = ?1 OR (kind = 'partner' AND ?1 IN (value, former))",
         "DELETE FROM entry WHERE student = ?1",
         "DELETE FROM intake WHERE student = ?1 OR (student = '' AND (instr(entry, ?1) OR "
         "instr(entry, "

@@ -1,7 +1,7 @@
 /* decision.h — what an instructor decides about a student: a score, an excuse, a deadline,
- * comments; and a student's request to grade an exercise again, with its answer. Decisions are rows
- * of the store that are only ever added (store.def); a later one replaces an earlier one of the
- * same kind, and both remain with reason, author and date. */
+ * comments, a partner; and a student's request to grade an exercise again, with its answer.
+ * Decisions are rows of the store that are only ever added (store.def); a later one replaces an
+ * earlier one of the same kind, and both remain with reason, author and date. */
 #pragma once
 #include "grader/class/store.h"
 
@@ -14,7 +14,8 @@
     X(deadline, "a time with its offset")            \
     X(comment, "a text, to one line or to all")      \
     X(request, "a student's text: grade this again") \
-    X(answer, "a text, which closes the request")
+    X(answer, "a text, which closes the request")    \
+    X(partner, "the student whose submission counts")
 enum decision_kind {
 #define X(name, text) DECISION_##name,
     DECISION_KINDS(X)

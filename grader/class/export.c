@@ -19,7 +19,7 @@ static const char gradebook_sql[] =
                                 "submitted_at FROM student t WHERE t.id = g.student),"
                                 " (SELECT whole FROM result r WHERE r.key = g.key), "
                                 "coalesce((SELECT kept FROM late l WHERE l.student = "
-                                "g.student), 1.0) FROM gradebook g ORDER BY student, exercise";
+                                "g.submitter), 1.0) FROM gradebook g ORDER BY student, exercise";
 #undef X
 
 sqlite3_stmt *export_query_gradebook(struct store *s, struct err *e) {

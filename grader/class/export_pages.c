@@ -100,7 +100,8 @@ static const char *verb_of(const char *kind) {
                                         [DECISION_deadline] = "decides: deadline",
                                         [DECISION_comment] = "comments",
                                         [DECISION_request] = "asks to grade this again",
-                                        [DECISION_answer] = "answers"};
+                                        [DECISION_answer] = "answers",
+                                        [DECISION_partner] = "decides: handed in by"};
     return verbs[decision_parse_kind(kind)];
 }
 

@@ -87,7 +87,7 @@ static sqlite3_stmt *query_percent(struct store *s, const struct worksheet_optio
         return store_query(s, e, "SELECT student, percent FROM total", "");
     return store_query(s, e,
                        "SELECT g.student, 100.0 * g.score / g.max_score * coalesce(l.kept, 1.0) "
-                       "FROM gradebook g LEFT JOIN late l ON l.student = g.student "
+                       "FROM gradebook g LEFT JOIN late l ON l.student = g.submitter "
                        "WHERE g.exercise = coalesce(?1, g.exercise)",
                        "t", o->exercise);
 }

@@ -173,7 +173,16 @@ static unsigned find_or_add_escaped_student(struct plan *p, const char *id) {
     return s;
 }
 
-static bool add_roster(struct plan *p, struct err *e) {
+/* Sets the submission time of a row of the roster, if it has one. */
+static void set_roster_time(struct plan_student *s, const struct roster_row *row,
+                            const char *utc_offset) {
+    char time[ROSTER_TIME_SIZE];
+    if (*row->time) s->time = xstrdup(row->time);
+    else if (utc_offset && roster_parse_words(row->words, utc_offset, time))
+        s->time = xstrdup(time);
+}
+
+static bool add_roster(struct plan *p, const char *utc_offset, struct err *e) {
     for (unsigned i = 0; i < p->roster.n; i++) {
         const struct roster_row *row = &p->roster.rows[i];
         unsigned at = find_or_add_escaped_student(p, row->id); /* may move p->students */
@@ -185,7 +194,7 @@ static bool add_roster(struct plan *p, struct err *e) {
         text_clean_name(&escaped, row->name);
         free(s->name);
         s->name = xstrdup(buf_str(&escaped)), s->is_rostered = true;
-        if (*row->time) s->time = xstrdup(row->time);
+        set_roster_time(s, row, utc_offset);
         buf_free(&escaped);
     }
     return true;
@@ -491,7 +500,8 @@ bool plan_build(struct plan *p, const char *const *paths, unsigned n, const stru
                 struct err *e) {
     *p = (struct plan){.layout = o->layout};
     p->has_roster = o->roster;
-    if (o->roster && !(roster_read(o->roster, &p->roster, e) && add_roster(p, e))) return false;
+    if (o->roster && !(roster_read(o->roster, &p->roster, e) && add_roster(p, o->utc_offset, e)))
+        return false;
     for (unsigned i = 0; i < n; i++)
         if (!add_path(p, paths[i], e)) return false;
     if (!assign_all_entries(p, o->exercise, e)) return false;

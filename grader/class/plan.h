@@ -81,6 +81,7 @@ struct plan {
 struct plan_options {
     enum plan_layout layout;
     const char *roster;              /* a path, or NULL */
+    const char *utc_offset;          /* of the roster's times in words; NULL = they don't count */
     const struct exercise *exercise; /* only this one, or NULL */
 };
 /* Builds the plan. Returns false if a folder or the roster can't be read. Free with plan_free. */

@@ -66,8 +66,11 @@ static const char *const copy_statements[] = {
     " CASE why WHEN '' THEN '' ELSE 'withheld' END, key FROM other.submission ORDER BY 1, 2",
 
     "INSERT INTO decision (student, exercise, kind, line, value, reason, author, made_at, former)"
-    " SELECT pseudonym(student), exercise, kind, 0, value, 'withheld', 'withheld', made_at, former"
-    " FROM other.decision WHERE kind <> 'comment' ORDER BY n",
+    " SELECT pseudonym(student), exercise, kind, 0,"
+    " CASE WHEN kind = 'partner' AND value <> '' THEN pseudonym(value) ELSE value END,"
+    " 'withheld', 'withheld', made_at,"
+    " CASE WHEN kind = 'partner' AND former <> '' THEN pseudonym(former) ELSE former END"
+    " FROM other.decision WHERE kind IN ('score', 'excused', 'deadline', 'partner') ORDER BY n",
 };
 
 static void make_in_sql(sqlite3_context *c, int n, sqlite3_value **values) {

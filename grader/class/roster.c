@@ -147,7 +147,7 @@ static int find_column(const struct csv_row *header, const char *const *names) {
 enum { MAX_ID_COLUMNS = 16 };
 
 struct roster_columns {
-    int ids[MAX_ID_COLUMNS], name, time, group; /* -1 = none; `ids` by precedence */
+    int ids[MAX_ID_COLUMNS], name, time, words, group; /* -1 = none; `ids` by precedence */
 };
 
 /* Returns a cell without the '#' that Brightspace puts before ids and usernames. */
@@ -170,7 +170,7 @@ static void insert_aliases(struct roster *r, const struct roster_row *row,
     free(folded);
     if (number) insert_alias(r, xstrdup(number));
     for (int i = 0; i < (int)row->csv.n; i++)
-        if (cell_of(row, i) != row->id && i != c->time && i != c->group)
+        if (cell_of(row, i) != row->id && i != c->time && i != c->words && i != c->group)
             insert_alias(r, roster_fold(cell_of(row, i))),
                 for_each_rotation(cell_of(row, i), insert_rotation, r);
 }
@@ -180,7 +180,7 @@ static void insert_aliases(struct roster *r, const struct roster_row *row,
  * one, or Canvas's lines of possible points and of posting policies. */
 static bool find_cells(struct roster_row *row, const struct roster_columns *c) {
     row->name = (char *)cell_of(row, c->name), row->time = (char *)cell_of(row, c->time);
-    row->id = row->name;
+    row->words = (char *)cell_of(row, c->words), row->id = row->name;
     for (int i = MAX_ID_COLUMNS; i-- > 0;)
         if (*cell_of(row, c->ids[i])) row->id = (char *)cell_of(row, c->ids[i]);
     return *row->id && strcmp(row->csv.cells[0], "Points Possible");
@@ -210,9 +210,11 @@ static struct roster_columns find_columns(const struct csv_row *header) {
                              *const people[] = {"name", "full name", "student name", "student",
                                                 NULL},
                              *const times[] = {"submitted_at", "submitted at", NULL},
+                             *const words[] = {"last modified (submission)", NULL},
                              *const groups[] = {"group", "group name", "group_name", "team", NULL};
     struct roster_columns c = {.name = find_column(header, people),
                                .time = find_column(header, times),
+                               .words = find_column(header, words),
                                .group = find_column(header, groups)};
     unsigned n = 0;
     for (unsigned i = 0; i < MAX_ID_COLUMNS; i++) c.ids[i] = -1;

@@ -92,9 +92,6 @@ void similarity_load_book(struct similarity_class *c);
 /* Sets t->book_version and t->book_share. */
 void similarity_match_book(const struct similarity_class *c, struct similarity_text *t);
 void similarity_free_book(struct similarity_class *c);
-/* Loads the book's files and all submissions of c->ex that the store took. Returns false on an
- * error of the store. */
-bool similarity_load_store(struct similarity_class *c, struct store *s, struct err *e);
 void similarity_add_text(struct similarity_class *c, const char *student, const char *file,
                          const void *source, size_t size);
 /* Finds the pairs of which at least one text is of the class. */
@@ -124,6 +121,10 @@ void similarity_close_against(struct similarity_against *g);
 /* Adds the submissions of c->ex in a store; `prefix` goes before each student. */
 bool similarity_add_store(struct similarity_class *c, struct store *s, const char *prefix,
                           struct err *e);
+/* Loads the book's files of c->ex, the class's submissions, and if there are any, also what it is
+ * compared with. */
+bool similarity_load(struct similarity_class *c, struct store *s, struct similarity_against *list,
+                     unsigned n, struct err *e);
 /* Returns true if `path` is a store, an SQLite file, and not a folder or archive. */
 bool similarity_is_store(const char *path);
 

@@ -122,3 +122,14 @@ void similarity_close_against(struct similarity_against *g) {
     if (g->is_store) store_close(&g->store);
     intake_free(&g->sources);
 }
+
+bool similarity_load(struct similarity_class *c, struct store *s, struct similarity_against *list,
+                     unsigned n, struct err *e) {
+    similarity_load_book(c);
+    bool ok = similarity_add_store(c, s, "", e);
+    for (unsigned i = 0; ok && c->texts && i < n; i++) {
+        c->origin = i + 1;
+        ok = similarity_add_against(c, &list[i], e);
+    }
+    return ok;
+}

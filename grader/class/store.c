@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SCHEMA_VERSION = 4, BUSY_TIMEOUT_MS = 60000 };
+enum { SCHEMA_VERSION = 5, BUSY_TIMEOUT_MS = 60000 };
 
 static const struct {
     int version;

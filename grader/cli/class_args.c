@@ -87,6 +87,8 @@ bool cli_class_intake(const struct options *o, struct store *s, const struct exe
     struct class_kept kept;
     struct plan_options po = {
         .layout = o->layout, .roster = o->roster, .exercise = list[1] ? NULL : list[0]};
+    if (o->loaded_assignment && o->loaded_assignment->utc_offset[0])
+        po.utc_offset = o->loaded_assignment->utc_offset;
     if (o->loaded_assignment && !assignment_save(o->loaded_assignment, s, e)) return false;
     bool ok = plan_build(&p, o->operands, o->noperands, &po, e);
     if (ok && o->loaded_assignment && o->loaded_assignment->has_deadline) add_git_times(&p);

@@ -50,7 +50,8 @@ static void warn_missing_times(const struct options *o, struct store *s) {
     if (n > 0)
         fprintf(stderr,
                 "grader: warning: students without a submission time: %lld; they count as on time "
-                "(add a column submitted_at to the roster)\n",
+                "(add a column submitted_at to the roster, or for Moodle's worksheet utc_offset to "
+                "the assignment)\n",
                 n);
 }
 

@@ -7,18 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Adds the class's submissions of the exercise; if there are any, also what --against names. */
-static bool load_texts(const struct options *o, struct store *s, struct similarity_against *against,
-                       struct similarity_class *c, struct err *e) {
-    similarity_load_book(c);
-    bool ok = similarity_add_store(c, s, "", e);
-    for (unsigned i = 0; ok && c->texts && i < o->nagainst; i++) {
-        c->origin = i + 1;
-        ok = similarity_add_against(c, &against[i], e);
-    }
-    return ok;
-}
-
 static bool compare_all(const struct options *o, struct store *s,
                         struct similarity_against *against, unsigned *pair_count,
                         unsigned *book_copy_count, struct err *e) {
@@ -27,7 +15,7 @@ static bool compare_all(const struct options *o, struct store *s,
     bool ok = list && (!o->output || similarity_pages_begin(&pages, o->output, e));
     for (unsigned i = 0; ok && list[i]; i++) {
         struct similarity_class c = {.ex = list[i]};
-        ok = load_texts(o, s, against, &c, e);
+        ok = similarity_load(&c, s, against, o->nagainst, e);
         if (ok && c.ntexts) {
             similarity_find_pairs(&c, &similarity_defaults);
             *pair_count += c.npairs;

@@ -42,9 +42,9 @@ struct options {
     const char *file, *output, *exercise;
     const char *store, *roster, *assignment_path; /* for a class */
     const char *worksheet, *column;               /* an LMS's file for grades */
-    const char *against[MAX_AGAINST];             /* for similar: other stores and folders */
+    const char *against[MAX_AGAINST];             /* other stores and folders, for similar */
     unsigned nagainst;
-    const char *decisions[6];    /* by enum decision_kind; NULL = not given */
+    const char *decisions[7];    /* by enum decision_kind; NULL = not given */
     const char *reason, *author; /* of a decision */
     unsigned line;
     const char *path;                    /* for list: a path through the book */

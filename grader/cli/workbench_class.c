@@ -16,12 +16,14 @@ bool workbench_class_open(struct workbench_class *c, const struct options *o, st
                                                 o->author ? ROLE_DECIDE : ROLE_READ};
     bool ok = store_open(&c->s, o->class_store, false, e) &&
               (!o->anonymous || pseudonym_load_key(&c->s, c->key, e)) &&
-              (!o->tokens || workbench_read_tokens(c, o->tokens, e));
+              (!o->tokens || workbench_read_tokens(c, o->tokens, e)) &&
+              workbench_open_against(c, e);
     if (!ok) workbench_class_close(c);
     return ok;
 }
 
 void workbench_class_close(struct workbench_class *c) {
+    workbench_close_against(c);
     if (c->s.db) store_close(&c->s);
     for (unsigned i = 0; i <= c->ntokens; i++) free(c->accounts[i].name);
     free(c->accounts), free(c->tokens);
@@ -97,21 +99,6 @@ static void get_submission(struct workbench_class *c, const struct serve_request
     buf_free(&id);
 }
 
-static void get_pair(struct workbench_class *c, const struct serve_request *request,
-                     struct serve_reply *reply) {
-    const struct workbench_account *who = &c->accounts[request->account];
-    struct buf a = {0}, b = {0};
-    struct err e = {0};
-    bool ok = find_student(c, who, serve_query(request, "a"), &a, &e) &&
-              find_student(c, who, serve_query(request, "b"), &b, &e);
-    send_json(
-        reply,
-        ok ? workbench_pair_json(c, serve_query(request, "exercise"), buf_str(&a), buf_str(&b), &e)
-           : NULL,
-        &e);
-    buf_free(&a), buf_free(&b);
-}
-
 static void get(struct workbench_class *c, const struct serve_request *request,
                 struct serve_reply *reply) {
     struct err e = {0};
@@ -122,7 +109,11 @@ static void get(struct workbench_class *c, const struct serve_request *request,
         refuse(reply, 403, "your role sees only your own submissions");
     else if (is_similar)
         send_json(reply, workbench_similar_json(c, serve_query(request, "exercise"), &e), &e);
-    else if (is_pair) get_pair(c, request, reply);
+    else if (is_pair)
+        send_json(reply,
+                  workbench_pair_json(c, serve_query(request, "exercise"),
+                                      serve_query(request, "a"), serve_query(request, "b"), &e),
+                  &e);
     else if (!strcmp(request->path, "api/class"))
         send_json(reply, workbench_class_json(c, who, &e), &e);
     else if (!strcmp(request->path, "api/submission")) get_submission(c, request, reply);

@@ -2,7 +2,7 @@
  * assistants. It shows what the store has, and adds decisions as `grader decide` does. The page is
  * grader/serve/app/class.js. */
 #pragma once
-#include "grader/class/store.h"
+#include "grader/class/similarity.h"
 #include "grader/cli/options.h"
 #include "grader/serve/serve.h"
 
@@ -19,6 +19,9 @@ struct workbench_class {
     char (*tokens)[SERVE_TOKEN_SIZE];
     unsigned ntokens;
     char key[65]; /* of the pseudonyms; the store keeps it */
+    /* What --against names. */
+    struct similarity_against *against;
+    unsigned nagainst;
 };
 /* Opens the store, and reads the tokens. Close it with workbench_class_close, unless this fails. */
 bool workbench_class_open(struct workbench_class *c, const struct options *o, struct err *e);
@@ -45,8 +48,11 @@ struct json_t *workbench_submission_json(struct workbench_class *c,
                                          const struct workbench_account *who, const char *student,
                                          const char *exercise, struct err *e);
 
-/* workbench_similar.c: the pairs of an exercise, NULL = the first; and a pair's sources with their
- * common passages. */
+/* workbench_similar.c: what --against names; the pairs of an exercise, NULL = the first; and the
+ * sources of two texts, which `a` and `b` name as the page shows them, with their common passages.
+ */
+bool workbench_open_against(struct workbench_class *c, struct err *e);
+void workbench_close_against(struct workbench_class *c);
 struct json_t *workbench_similar_json(struct workbench_class *c, const char *exercise,
                                       struct err *e);
 struct json_t *workbench_pair_json(struct workbench_class *c, const char *exercise, const char *a,

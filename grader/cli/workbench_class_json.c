@@ -70,8 +70,9 @@ static json_t *totals_json(struct workbench_class *c, const char *student, struc
     json_t *rows = json_array();
     sqlite3_stmt *q = store_query(
         &c->s, e,
-        "SELECT t.student, t.percent, l.days_late, l.kept, t.open, t.dropped, t.excused FROM total "
-        "t LEFT JOIN late l ON l.student = t.student WHERE t.student = coalesce(?, t.student)",
+        "SELECT t.student, t.percent, t.days_late, l.kept, t.open, t.dropped, t.excused FROM total "
+        "t LEFT JOIN (SELECT student, min(kept) AS kept FROM mark GROUP BY student) l ON l.student "
+        "= t.student WHERE t.student = coalesce(?, t.student)",
         "t", student);
     while (store_step(&c->s, &q, e))
         json_array_append_new(
@@ -129,7 +130,9 @@ static json_t *history_json(struct workbench_class *c, const struct workbench_ac
     sqlite3_stmt *q = store_query(
         &c->s, e,
         "SELECT made_at, kind, line, value, former, reason, author, n, n IN (SELECT n FROM "
-        "decided) FROM decision WHERE student = ?1 AND exercise IN (?2, '') AND (?3 = 0 OR kind IN "
+        "decided) FROM decision WHERE (student = ?1 OR (kind = 'comment' AND student = (SELECT "
+        "submitter FROM gradebook WHERE student = ?1 AND exercise = ?2))) AND exercise IN (?2, '') "
+        "AND (?3 = 0 OR kind IN "
         "('request', 'answer') OR n IN (SELECT n FROM decided)) ORDER BY n",
         "ttl", student, exercise, (long long)(who->role == ROLE_STUDENT));
     while (store_step(&c->s, &q, e)) {
@@ -175,6 +178,8 @@ static void add_details(struct workbench_class *c, const struct workbench_accoun
     json_object_set_new(row, "requests", requests_json(c, student, exercise, e));
     json_object_set_new(row, "mark", mark_json(c, student, exercise, e));
     json_object_set_new(row, "partners", partners_json(c, student, e));
+    json_object_set_new(row, "may_decide", json_boolean(who->role == ROLE_DECIDE));
+    json_object_set_new(row, "is_student", json_boolean(who->role == ROLE_STUDENT));
 }
 
 json_t *workbench_submission_json(struct workbench_class *c, const struct workbench_account *who,
@@ -182,7 +187,8 @@ json_t *workbench_submission_json(struct workbench_class *c, const struct workbe
     sqlite3_stmt *q = store_query(
         &c->s, e,
         "SELECT g.student, g.name, g.exercise, g.state, g.verdict, g.score, g.reason, r.report, "
-        "CAST(s.body AS TEXT) FROM gradebook g LEFT JOIN result r ON r.key = g.key LEFT JOIN "
+        "CAST(s.body AS TEXT), g.submitter FROM gradebook g LEFT JOIN result r ON r.key = g.key "
+        "LEFT JOIN "
         "source s ON s.digest = g.source_sha256 WHERE g.student = ? AND g.exercise = ?",
         "tt", student, exercise);
     json_t *row = NULL;
@@ -190,6 +196,7 @@ json_t *workbench_submission_json(struct workbench_class *c, const struct workbe
         row = row_json(c, q);
         json_object_set_new(row, "report", text_or_null(q, 7));
         json_object_set_new(row, "source", text_or_null(q, 8));
+        json_object_set_new(row, "submitter", shown_name(c, q, 9));
     } else if (!e->text[0]) err_set(e, ERR_INPUT, "this student has no row of that exercise");
     store_finalize(&q);
     if (row) add_details(c, who, student, exercise, row, e);

@@ -14,6 +14,24 @@ static const struct exercise *exercise_of(const char *id) {
     return NULL;
 }
 
+bool workbench_open_against(struct workbench_class *c, struct err *e) {
+    unsigned left_out = 0;
+    c->against = xcalloc(c->o->nagainst + 1, sizeof *c->against);
+    for (bool ok = true; ok && c->nagainst < c->o->nagainst; c->nagainst++) {
+        const char *path = c->o->against[c->nagainst];
+        ok = similarity_open_against(&c->against[c->nagainst], path, &left_out, e);
+        if (ok && left_out)
+            fprintf(stderr, "grader: warning: %s: %u files or folders could not be read\n", path,
+                    left_out);
+    }
+    return !e->text[0];
+}
+
+void workbench_close_against(struct workbench_class *c) {
+    while (c->nagainst > 0) similarity_close_against(&c->against[--c->nagainst]);
+    free(c->against);
+}
+
 /* Returns the ids of the exercises of which the store has sources. */
 static json_t *exercises_json(struct workbench_class *c, struct err *e) {
     json_t *list = json_array();
@@ -30,7 +48,7 @@ static bool compare(struct workbench_class *c, const char *exercise, struct simi
                     struct err *e) {
     *out = (struct similarity_class){.ex = exercise_of(exercise)};
     if (!out->ex) return err_set(e, ERR_INPUT, "there is no such exercise");
-    if (!similarity_load_store(out, &c->s, e)) return false;
+    if (!similarity_load(out, &c->s, c->against, c->nagainst, e)) return false;
     similarity_find_pairs(out, &similarity_defaults);
     return true;
 }
@@ -47,10 +65,11 @@ static json_t *pairs_json(const struct workbench_class *c, const struct similari
     json_t *list = json_array();
     for (unsigned i = 0; i < class->npairs; i++) {
         const struct similarity_pair *p = &class->pairs[i];
-        json_array_append_new(list, json_pack("{s:o, s:o, s:f, s:i}", "a",
-                                              name_of(c, &class->texts[p->a]), "b",
-                                              name_of(c, &class->texts[p->b]), "share", p->share,
-                                              "common", (int)p->common));
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:b, s:f, s:i}", "a", name_of(c, &class->texts[p->a]), "b",
+                            name_of(c, &class->texts[p->b]), "has_other",
+                            class->texts[p->a].origin || class->texts[p->b].origin, "share",
+                            p->share, "common", (int)p->common));
     }
     return list;
 }
@@ -60,7 +79,7 @@ static json_t *book_copies_json(const struct workbench_class *c,
     json_t *list = json_array();
     for (unsigned i = 0; i < class->ntexts; i++) {
         const struct similarity_text *t = &class->texts[i];
-        if (t->book_share >= similarity_defaults.min_book_share)
+        if (!t->origin && t->book_share >= similarity_defaults.min_book_share)
             json_array_append_new(list, json_pack("{s:o, s:s, s:f}", "student", name_of(c, t),
                                                   "version", class->versions[t->book_version].name,
                                                   "share", t->book_share));
@@ -86,9 +105,13 @@ json_t *workbench_similar_json(struct workbench_class *c, const char *exercise, 
 
 /* ---- a pair ---- */
 
-static int find_text(const struct similarity_class *class, const char *student) {
-    for (unsigned i = 0; i < class->ntexts; i++)
-        if (!strcmp(class->texts[i].student, student)) return (int)i;
+static int find_text(const struct workbench_class *c, const struct similarity_class *class,
+                     const char *shown) {
+    char name[WORKBENCH_SHOWN_SIZE];
+    for (unsigned i = 0; shown && i < class->ntexts; i++) {
+        workbench_class_shown_name(c, class->texts[i].student, name);
+        if (!strcmp(name, shown)) return (int)i;
+    }
     return -1;
 }
 
@@ -115,7 +138,9 @@ static json_t *passages_json(const struct similarity_class *class,
 
 static json_t *text_json(const struct workbench_class *c, const struct similarity_text *t) {
     json_t *source = json_stringn(buf_str(&t->source), t->source.size);
-    return json_pack("{s:o, s:s, s:o}", "student", name_of(c, t), "file", t->file, "source",
+    json_t *file = json_string(c->o->anonymous ? "" : t->file);
+    return json_pack("{s:o, s:b, s:o, s:o}", "student", name_of(c, t), "is_other", t->origin != 0,
+                     "file", file ? file : json_string(""), "source",
                      source ? source : json_string("(not valid UTF-8)"));
 }
 
@@ -135,7 +160,7 @@ json_t *workbench_pair_json(struct workbench_class *c, const char *exercise, con
     struct similarity_class class = {0};
     json_t *o = NULL;
     if (compare(c, exercise, &class, e)) {
-        int first = find_text(&class, a), second = find_text(&class, b);
+        int first = find_text(c, &class, a), second = find_text(c, &class, b);
         struct similarity_pair p = {0};
         if (first < 0 || second < 0)
             err_set(e, ERR_INPUT, "one of these students has no source of that exercise");

@@ -141,8 +141,8 @@ function markOf(row) {
         `total ${m.total === null ? "open" : percent(m.total)}`].join("; "));
 }
 
-// The forms that the role may use; `line` is the field for a comment's line.
-function forms(row, role, notice) {
+// The forms that the reader may use; `line` is the field for a comment's line.
+function forms(row, notice) {
     const everyone = element("input", {type: "checkbox"});
     const send = async (event, ...decisions) => {
         event.preventDefault();
@@ -151,13 +151,13 @@ function forms(row, role, notice) {
             for (const d of decisions)
                 current = await server.decide(row.student, row.exercise,
                     {reason: "", line: 0, ...d, seen: current.seen, group: d.kind !== "request" && d.kind !== "answer" && everyone.checked});
-            showSubmission(current, role);
+            showSubmission(current);
         } catch (error) {
             notice.textContent = error.message;
         }
     };
     const form = (onsubmit, label, ...fields) => element("form.decision", {onsubmit}, ...fields, element("button.primary", null, label));
-    if (role.is_student) {
+    if (row.is_student) {
         const [label, text] = field("Why this should be graded again (- withdraws)", {required: true});
         return {forms: [form(e => send(e, {kind: "request", value: text.value}), "Ask", label)]};
     }
@@ -185,10 +185,10 @@ async function addSimilar(row, place) {
     if (mine.length || copies.length) place.replaceChildren(section("Similar", ...similarList({...found, pairs: mine, copies})));
 }
 
-function showSubmission(row, role) {
+function showSubmission(row) {
     const notice = element("p.bad", {role: "alert"}), similar = element("div");
     const score = row.score === null ? "no score" : `${number(row.score)} points`;
-    const may = role.may_decide || role.is_student, inputs = may ? forms(row, role, notice) : {};
+    const may = row.may_decide || row.is_student, inputs = may ? forms(row, notice) : {};
     const choose = line => {
         if (!inputs.line) return;
         inputs.line.value = line;
@@ -198,13 +198,13 @@ function showSubmission(row, role) {
         element("span", null, row.exercise)], "submission",
     element("div", null, element("h2", null, "Source"), sourceOf(row, choose)),
     element("div", null, element("p.first", {id: "score"}, `${state(row)}, ${score}`), row.reason ? element("p", null, row.reason) : null,
-        markOf(row),
+        markOf(row), row.submitter !== row.student ? element("p", null, `Handed in by ${row.submitter}`) : null,
         row.partners.length ? element("p", null, `Handed in together with ${row.partners.join(", ")}`) : null,
         notice, ...requestsOf(row),
-        ...(may ? [section(role.is_student ? "Ask to grade again" : "Decide", ...inputs.forms, button("Load again", route))] : []),
+        ...(may ? [section(row.is_student ? "Ask to grade again" : "Decide", ...inputs.forms, button("Load again", route))] : []),
         section("Decisions", historyOf(row)), similar,
         section("Report", element("pre.report", {tabIndex: 0, role: "group", "aria-label": "Report"}, row.report ?? "Not graded."))));
-    if (!role.is_student) addSimilar(row, similar);
+    if (!row.is_student) addSimilar(row, similar);
 }
 
 // ---- similar submissions ----
@@ -225,8 +225,7 @@ async function route() {
         if (kind === "similar") return await showSimilar(...parts);
         const [student, exercise] = parts;
         if (!student || !exercise) return await showTable();
-        const [row, role] = await Promise.all([server.submission(student, exercise), server.classRows()]);
-        showSubmission(row, role);
+        showSubmission(await server.submission(student, exercise));
     } catch (error) {
         show([home()], "class", element("p.bad", {role: "alert"}, error.message));
     }

@@ -14,7 +14,8 @@ export function similarList({exercise, pairs, copies}) {
     return [
         pairs.length ? scrollTable("Pairs", head("Common", "Fingerprints", "Pair"), ...pairs.map(p => element("tr", null,
             element("td", null, percent(p.share)), element("td", null, String(p.common)),
-            element("td", null, element("a", {href: pairAddress(exercise, p.a, p.b)}, `${p.a} and ${p.b}`))))) : null,
+            element("td", null, element("a", {href: pairAddress(exercise, p.a, p.b)}, `${p.a} and ${p.b}`),
+                p.has_other ? " (one is not of this class)" : "")))) : null,
         copies.length ? scrollTable("Copies of the book", head("Common", "Student", "The book's version"), ...copies.map(c => element("tr", null,
             element("td", null, percent(c.share)), element("td", null, c.student), element("td", null, c.version)))) : null];
 }
@@ -43,7 +44,8 @@ function sideOf(pair, side, submission, jump) {
         if (isFirst) row.dataset.passage = k;
         return row;
     });
-    return element("div", null, element("h2", null, element("a", {href: submission}, text.student), element("span.dim", null, ` ${text.file}`)),
+    const name = text.is_other ? text.student : element("a", {href: submission}, text.student);
+    return element("div", null, element("h2", null, name, element("span.dim", null, ` ${text.file}`)),
         element("pre.numbered.compared", {tabIndex: 0, role: "group", "aria-label": `Source of ${text.student}`}, ...rows));
 }
 

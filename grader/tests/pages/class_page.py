@@ -50,6 +50,9 @@ def make_class(grader, top):
                                             'most_days = 5\n[[exercise]]\nname = "transpose"\nweight = 3\n[[exercise]]\nname = "particles"\n')
     store = f"{top}/work/c.db"
     subprocess.run([grader, "intake", f"{top}/c", "--assignment", f"{top}/hw.toml", "--store", store], stdout=subprocess.DEVNULL)
+    os.makedirs(f"{top}/y/old7")
+    pathlib.Path(top, "y/old7/transpose.cu").write_text("\n\n" + KERNEL)
+    subprocess.run([grader, "intake", f"{top}/y", "--exercise", "transpose", "--store", f"{top}/work/earlier.db"], stdout=subprocess.DEVNULL)
     pathlib.Path(top, "work/tokens").write_text(f"{STUDENT_TOKEN} student s21\n")
     os.chmod(f"{top}/work/tokens", 0o600)
     db = sqlite3.connect(store)
@@ -133,10 +136,16 @@ def run(page, url, file, pictures):
     page.wait("document.querySelector('select')?.value", "the exercises")
     page.eval(f"{FIELD}('Exercise', '02-coalescing/transpose')")
     page.wait("[...document.querySelectorAll('td a')].some(a => a.textContent == 's04 and s09')", "the pair")
-    expect(page.eval("[...document.querySelectorAll('td a')].length") == 1, "another pair is listed")
+    found = page.eval("[...document.querySelectorAll('td a')].map(a => a.textContent).sort().join('; ')")
+    expect(found == "s04 and earlier.db: old7; s04 and s09; s09 and earlier.db: old7", f"the pairs are {found}")
     page.look("similar", pictures, origin)
-    page.eval("document.querySelector('td a').click()")
-    page.wait("document.querySelectorAll('pre.compared').length == 2", "both sources")
+    page.eval("[...document.querySelectorAll('td a')].find(a => a.textContent == 's09 and earlier.db: old7').click()")
+    page.wait("document.querySelectorAll('pre.compared').length == 2", "a pair with an earlier year")
+    expect(page.eval("[...document.querySelectorAll('.sides h2')].map(h => h.textContent + h.querySelectorAll('a').length).join()")
+           == "s09 transpose.cu1,earlier.db: old7 transpose.cu0", "the earlier year's student is a link, or this year's is none")
+    page.look("earlier", pictures, origin)
+    page.eval("location.hash = '#similar/02-coalescing%2Ftranspose/s04/s09'")
+    page.wait("/s04 and s09/.test(document.getElementById('bar').textContent)", "the pair of this class")
     marked = page.eval("[...document.querySelectorAll('pre.compared')].map(p => [...p.children].map((c, i) => c.classList.contains('passage') ? i + 1 : 0)"
                        ".filter(Boolean)).map(l => [l[0], l.at(-1), l.length].join()).join(' ')")
     expect(page.eval("[...document.querySelectorAll('pre.compared')].every(p => [...p.children].every((c, i) => !i ||"
@@ -174,7 +183,7 @@ def main():
     with tempfile.TemporaryDirectory() as top:
         os.mkdir(top + "/work")
         make_class(os.path.abspath(sys.argv[1]), top)
-        serve(program, os.path.abspath(sys.argv[1]), top, os.environ, ["--class", "c.db", "--author", "Poe", "--tokens", "tokens"], run, pictures)
+        serve(program, os.path.abspath(sys.argv[1]), top, os.environ, ["--class", "c.db", "--author", "Poe", "--tokens", "tokens", "--against", "earlier.db"], run, pictures)
     for f in sorted(set(faults)):
         print(f"class page: {f}")
     print(f"the class page in a browser, {len(set(faults))} faults")

@@ -94,6 +94,7 @@ static const struct {
      "drop_lowest is 1; it must be less than the number of exercises, 1"},
     {"[late]\npenalty = 10\n[[exercise]]\nname = \"transpose\"\n",
      "a.toml:1: [late] needs a deadline"},
+    {"utc_offset = \"CEST\"\n[[exercise]]\nname = \"transpose\"\n", "utc_offset is 'CEST'"},
     {"[lates]\n", "a.toml:1: unknown table [lates]"},
     {"a = [1,\nb = 2\n", "a.toml:2: "},
     {"[gradescope]\ngoals = \"maybe\"\n",
@@ -106,6 +107,41 @@ START_TEST(errors_in_the_file_are_reported_with_their_line) {
     begin();
     ck_assert(!read_is_ok(refused[_i].text, &a, &e));
     ck_assert_msg(strstr(e.text, refused[_i].expected_text), "%s: %s", refused[_i].text, e.text);
+}
+END_TEST
+
+/* As Moodle exports its worksheet: ann is in time to the minute, bob a minute late, cid without a
+ * time, dan in another language. The offset is not a DST rule, so a day in winter shows it. */
+START_TEST(times_of_moodles_worksheet_count_with_an_offset) {
+    begin();
+    write_text("w.csv",
+               "Identifier,\"Full name\",Grade,\"Last modified (submission)\"\n"
+               "Participant 1,ann,,\"Thursday, 1 October 2026, 9:59 PM\"\n"
+               "Participant 2,bob,,\"Thursday, 1 October 2026, 22:00\"\nParticipant 3,cid,,-\n"
+               "Participant 4,dan,,\"Donnerstag, 1. Oktober 2026, 22:00\"\n");
+    write_text("c/ann_1_assignsubmission_file_transpose.cu", "// a");
+    for (unsigned i = 0; i < 2; i++) {
+        char path[4200];
+        struct err e = {0};
+        snprintf(path, sizeof path, "%s/m.toml", class_folder);
+        struct buf text = {0};
+        buf_printf(&text,
+                   "roster = \"w.csv\"\ndeadline = 2026-10-01T21:59:00+02:00\n%s[[exercise]]\nname "
+                   "= \"transpose\"\n",
+                   i ? "utc_offset = \"+02:00\"\n" : "");
+        ck_assert(file_write(path, buf_str(&text), text.size, &e));
+        buf_free(&text);
+        ck_assert_int_eq(
+            run_in_class("rm -f m.db; grader intake c --assignment m.toml --store m.db "
+                         ">said; sqlite3 m.db 'SELECT name, submitted_at, days_late "
+                         "FROM student JOIN late ON id = student ORDER BY id' >t"),
+            0);
+        ck_assert_int_eq(
+            run_in_class(i ? "[ \"$(cat t | tr '\\n' ' ')\" = 'ann|2026-10-01T19:59:00Z|0 "
+                             "bob|2026-10-01T20:00:00Z|1 cid||0 dan||0 ' ]"
+                           : "[ \"$(cat t | tr '\\n' ' ')\" = 'ann||0 bob||0 cid||0 dan||0 ' ]"),
+            0);
+    }
 }
 END_TEST
 
@@ -379,6 +415,7 @@ UNIT_SUITE(assignment) {
     tcase_add_test(t, an_assignment_file_is_parsed);
     tcase_add_loop_test(t, errors_in_the_file_are_reported_with_their_line, 0,
                         sizeof refused / sizeof *refused);
+    tcase_add_test(t, times_of_moodles_worksheet_count_with_an_offset);
     tcase_add_test(t, lms_timestamps_are_parsed);
     tcase_add_test(t, a_compiler_that_cannot_start_is_named_with_the_reason);
     tcase_add_test(t, hidden_cases_count_and_stay_hidden);

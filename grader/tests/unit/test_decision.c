@@ -181,6 +181,37 @@ START_TEST(canvas_sources_come_back_with_the_comments_at_their_lines) {
 }
 END_TEST
 
+/* eve handed in nothing. ann's 40 % at two days late at 10 % each are 32 %. */
+START_TEST(a_partners_submission_counts) {
+    make_store();
+    ck_assert_int_eq(
+        shell("cd %s && printf 'eve,2026-10-01T11:00:00Z\\n' >>r.csv && %s/grader intake c "
+              "--assignment hw.toml --store c.db >said",
+              submissions_folder, build_folder()),
+        0);
+    ck_assert(total_is("eve", "0.00"));
+    ck_assert_int_eq(decide("eve --partner nobody --reason x"), 2);
+    ck_assert_int_eq(decide("eve --partner eve --reason x"), 2);
+    ck_assert_int_eq(decide("eve --partner ann --reason 'in pairs'"), 0);
+    ck_assert(total_is("eve", "32.00"));
+    ck_assert_int_eq(decide("ann --partner bob --reason chain"), 2);
+    ck_assert_int_eq(decide("bob --partner eve --reason chain"), 2);
+    ck_assert_int_eq(decide("ann transpose --score 90 --reason x"), 0);
+    ck_assert_int_eq(decide("ann transpose --comment 'for both' --line 1"), 0);
+    ck_assert(total_is("eve", "52.00"));
+    ck_assert_int_eq(decide("eve transpose --score 70 --reason 'did less'"), 0);
+    ck_assert(total_is("eve", "44.00")); /* (70 + 40) / 2 * 0.8 */
+    ck_assert(total_is("ann", "52.00"));
+    ck_assert_int_eq(
+        shell("cd %s && rm -rf p && %s/grader feedback c.db p >said && grep -q '^line 1: Dr. Poe "
+              "comments: for both' p/eve.md && grep -q 'handed in by: ann (in pairs)' p/eve.md && "
+              "%s/grader forget c.db ann >said && ! grep -qa -e '\"ann\"' -e 'in pairs' c.db*",
+              submissions_folder, build_folder(), build_folder()),
+        0);
+    ck_assert(total_is("eve", "35.00")); /* her own 70, and nothing */
+}
+END_TEST
+
 /* The names are those of the submissions, from which each LMS reads whom a file is for. */
 START_TEST(feedback_goes_back_under_the_submissions_names) {
     struct buf rows = {0};
@@ -309,6 +340,9 @@ START_TEST(an_anonymized_store_names_nobody) {
     make_store();
     ck_assert_int_eq(decide("ann transpose --score 90 --reason 'ann was ill'"), 0);
     ck_assert_int_eq(decide("bob transpose --comment 'ask bob' --line 2"), 0);
+    ck_assert_int_eq(decide("bob transpose --request 'bob asks'"), 0);
+    ck_assert_int_eq(decide("bob transpose --answer 'ann knows'"), 0);
+    ck_assert_int_eq(decide("bob --partner ann --reason pair"), 0);
     ck_assert_int_eq(
         shell("cd %s && PATH=%s:$PATH && sqlite3 c.db \"UPDATE student SET name = 'Ann Poe', doubt "
               "= 'ann?' WHERE id = 'ann'; UPDATE result SET file = 'ann.cu', reason = 'ann.cu:3: "
@@ -375,6 +409,7 @@ UNIT_SUITE(decision) {
     tcase_add_test(t, feedback_goes_back_under_the_submissions_names);
     tcase_add_test(t, a_request_is_open_until_it_is_answered);
     tcase_add_test(t, requests_are_in_the_json);
+    tcase_add_test(t, a_partners_submission_counts);
     tcase_add_test(t, canvas_sources_come_back_with_the_comments_at_their_lines);
     tcase_add_test(t, wrong_decisions_are_refused);
     tcase_add_test(t, a_forgotten_student_leaves_nothing);

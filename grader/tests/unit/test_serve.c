@@ -539,6 +539,21 @@ START_TEST(a_decision_for_a_group_is_for_all_or_nobody) {
 }
 END_TEST
 
+START_TEST(a_partner_is_shown_with_the_submission) {
+    static const char bob[] = "api/submission?student=bob&exercise=02-coalescing/transpose";
+    ck_assert_int_eq(
+        shell("cd %s && %s/grader decide c.db bob --partner ann --author Poe --reason "
+              "pair && %s/grader decide c.db ann transpose --comment 'for both' --line "
+              "1 --author Poe",
+              folder, build_folder(), build_folder()),
+        0);
+    ck_assert_uint_eq(get_status(bob), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"submitter\":\"ann\""));
+    ck_assert_ptr_nonnull(strstr(answer, "\"source\":\"// <b>ann's\\n\""));
+    ck_assert_ptr_nonnull(strstr(answer, "for both"));
+}
+END_TEST
+
 /* The two sources share a kernel under other names; a third one has nothing of it. */
 START_TEST(a_pair_is_shown_with_its_passages) {
     static const char kernel[] =
@@ -558,7 +573,8 @@ START_TEST(a_pair_is_shown_with_its_passages) {
         0);
     ck_assert_uint_eq(get_status("api/similar"), 200);
     ck_assert_ptr_nonnull(strstr(answer, "\"exercise\":\"02-coalescing/transpose\""));
-    ck_assert_ptr_nonnull(strstr(answer, "{\"a\":\"ann\",\"b\":\"bob\",\"share\":1.0"));
+    ck_assert_ptr_nonnull(
+        strstr(answer, "{\"a\":\"ann\",\"b\":\"bob\",\"has_other\":false,\"share\":1.0"));
     ck_assert_uint_eq(get_status("api/pair?exercise=02-coalescing/transpose&a=bob&b=ann"), 200);
     ck_assert_ptr_nonnull(strstr(answer, "\"passages\":[{\"a\":[2,5],\"b\":[1,4],\"tokens\":"));
     ck_assert_uint_eq(get_status("api/pair?exercise=02-coalescing/transpose&a=ann&b=eve"), 404);
@@ -649,6 +665,7 @@ UNIT_SUITE(serve) {
     tcase_add_test(class, a_role_limits_what_a_token_may_do);
     tcase_add_test(class, a_student_sees_and_asks_about_the_own_submissions_only);
     tcase_add_test(class, a_decision_for_a_group_is_for_all_or_nobody);
+    tcase_add_test(class, a_partner_is_shown_with_the_submission);
     tcase_add_test(class, a_pair_is_shown_with_its_passages);
     tcase_add_test(class, two_assistants_at_once_lose_nothing);
     tcase_add_test(class, other_processes_decide_at_the_same_time);
