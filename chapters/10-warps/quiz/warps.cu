@@ -18,13 +18,21 @@ extern "C" __global__ void waits(int *out) {
     __shared__ int s[256];
     s[threadIdx.x] = threadIdx.x;
     __syncthreads();
-    int v = s[threadIdx.x ^ 64];
+    int v = s[threadIdx.x ^ 1];
     for (int round = 0; round < 5; round++) {
         __syncwarp();
         s[threadIdx.x] = v;
         __syncwarp();
         v += s[threadIdx.x ^ 1];
     }
+    out[threadIdx.x] = v;
+}
+
+extern "C" __global__ void one_long_lane(float *out, const float *in) {
+    int turns = threadIdx.x == 7 ? 60 : 4;
+    float v = in[threadIdx.x];
+#pragma unroll 1
+    for (int k = 0; k < turns; k++) v = v * v - 1;
     out[threadIdx.x] = v;
 }
 
@@ -36,5 +44,6 @@ int main() {
     one_for_all<<<1, 32>>>(p);
     places<<<1, 32>>>(p + 512, p);
     waits<<<1, 256>>>(p + 1024);
+    one_long_lane<<<1, 32>>>((float *)p + 1536, (float *)p);
     return cudaDeviceSynchronize();
 }
