@@ -1,0 +1,31 @@
+// Step 3: as many blocks as work well at the same time, and a grid-stride loop: a thread jumps twice, to its first number
+// and from one number to the next, which is as many steps away as the grid has threads.
+
+constexpr int THREADS = 256, MAX_BLOCKS = 528; // 4 blocks for each of 132 SMs
+
+struct map { // s -> a s + c
+    unsigned a, c;
+};
+
+// Returns the map of so many steps. It takes a turn for each bit of their number.
+__device__ map map_of(unsigned steps) {
+    map all = {1, 0}, power = {1664525u, 1013904223u};
+    for (; steps; steps >>= 1) {
+        if (steps & 1) all = {power.a * all.a, power.a * all.c + power.c};
+        power = {power.a * power.a, power.a * power.c + power.c};
+    }
+    return all;
+}
+
+__global__ void fill(unsigned *__restrict__ out, int n, unsigned seed) {
+    int stride = gridDim.x * THREADS, i = blockIdx.x * THREADS + threadIdx.x;
+    map here = map_of(i + 1), ahead = map_of(stride);
+    for (unsigned s = here.a * seed + here.c; i < n; i += stride) {
+        out[i] = s;
+        s = ahead.a * s + ahead.c;
+    }
+}
+
+extern "C" void grid_stride(unsigned *out, int n, unsigned seed) {
+    if (n > 0) fill<<<min((n + THREADS - 1) / THREADS, MAX_BLOCKS), THREADS>>>(out, n, seed);
+}
