@@ -53,7 +53,7 @@ static int add_allocation(uint64_t address, size_t bytes, void **out) {
 
 int wb_graph_memory_new(void **out, size_t bytes) {
     struct wb_rep_alloc p;
-    int error = wb_request(alloc, &((struct wb_req_alloc){bytes}), &p);
+    int error = wb_request(alloc, &((struct wb_req_alloc){.bytes = bytes}), &p);
     return error ? error : add_allocation(p.address, bytes, out);
 }
 

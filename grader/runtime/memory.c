@@ -8,16 +8,23 @@
 
 enum { PITCH_ALIGN = 512 };
 
-int wb_allocate(void **out, size_t bytes) {
+static int allocate(void **out, size_t bytes, bool is_ordered) {
     struct wb_rep_alloc p;
+    struct wb_req_alloc q = {.bytes = bytes, .is_ordered = is_ordered};
     if (!out) return wb_refuse(cudaErrorInvalidValue, "pass the address of a pointer: &p");
     *out = NULL;
     int error;
     if (!wb_device(&error) || !bytes) return error; /* zero bytes succeed with a null pointer */
-    error = wb_request(alloc, &((struct wb_req_alloc){bytes}), &p);
+    error = wb_request(alloc, &q, &p);
     if (!error) wb_range_add(p.address, bytes, WB_MEMORY_DEVICE, 0);
     *out = (void *)p.address;
     return error;
+}
+
+int wb_allocate(void **out, size_t bytes) { return allocate(out, bytes, false); }
+int wb_allocate_ordered(void **out, size_t bytes, cudaStream_t s) {
+    wb_order_command(s);
+    return allocate(out, bytes, true);
 }
 
 /* is_ordered: in its stream's order, by cudaFreeAsync. */

@@ -139,7 +139,7 @@ static int allocate_async(void **out, size_t bytes, cudaMemPool_t pool, cudaStre
     if (capture && capture->graph && bytes) return capture_allocation(capture, out, bytes, s);
     if (pool->max_bytes && pool->used_bytes + bytes > pool->max_bytes)
         return cudaErrorMemoryAllocation;
-    error = wb_allocate(out, bytes);
+    error = wb_allocate_ordered(out, bytes, s);
     if (error || !bytes) return error;
     wb_lock();
     wb_range_set_pool(*out, pool);

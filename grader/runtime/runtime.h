@@ -119,6 +119,7 @@ void wb_range_set_pool(const void *start, struct CUmemPoolHandle_st *pool);
 /* Records that bytes of a pool were freed. Call it between wb_lock and wb_unlock. */
 void wb_pool_account_free(struct CUmemPoolHandle_st *pool, uint64_t bytes);
 int wb_allocate(void **out, size_t bytes);
+int wb_allocate_ordered(void **out, size_t bytes, cudaStream_t s); /* as a command of the stream */
 void wb_range_set_device(uint64_t start, uint64_t device);
 void wb_range_set_advice(const void *p, enum wb_advice advice, int value);
 bool wb_range_overlaps(uint64_t start, uint64_t bytes); /* true if some range overlaps these

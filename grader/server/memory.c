@@ -110,19 +110,6 @@ void server_clear_allocations(struct server *s) {
     s->nlive_allocations = s->live_slots = 0;
 }
 
-int server_exec_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address) {
-    char name[40];
-    snprintf(name, sizeof name, "cudaMalloc #%u", ++s->allocations);
-    *address = s->backend->ops->alloc(s->backend, q->bytes, name);
-    if (*address) return add_live(s, *address, q->bytes), 0;
-    return server_refuse(s, WB_cudaErrorMemoryAllocation,
-                         "out of device memory: %llu bytes requested, %llu of %llu bytes are in "
-                         "use",
-                         (unsigned long long)q->bytes,
-                         (unsigned long long)s->backend->ops->memory_used(s->backend),
-                         (unsigned long long)s->backend->memory_bytes);
-}
-
 static void report_host_race(struct server *s, const char *description,
                              struct sim_strided_range r) {
     struct sim_report report;
@@ -132,18 +119,38 @@ static void report_host_race(struct server *s, const char *description,
         s->options.on_report(s->options.user, &report);
 }
 
-/* Memory that another stream may still use must not be freed: it counts as written. */
+/* Memory is allocated and freed in the order of a stream: it counts as written. */
+static void report_range_race(struct server *s, const char *description, const char *verb,
+                              uint64_t address, uint64_t bytes) {
+    report_host_race(s, description,
+                     (struct sim_strided_range){.address = address,
+                                                .pitch = bytes,
+                                                .width = bytes,
+                                                .rows = 1,
+                                                .is_write = true,
+                                                .verb = verb});
+}
+
+int server_exec_alloc(struct server *s, const struct wb_req_alloc *q, uint64_t *address) {
+    char name[40];
+    snprintf(name, sizeof name, "cudaMalloc #%u", ++s->allocations);
+    *address = s->backend->ops->alloc(s->backend, q->bytes, name);
+    if (*address && q->is_ordered)
+        report_range_race(s, "cudaMallocAsync", "allocates", *address, q->bytes);
+    if (*address) return add_live(s, *address, q->bytes), 0;
+    return server_refuse(s, WB_cudaErrorMemoryAllocation,
+                         "out of device memory: %llu bytes requested, %llu of %llu bytes are in "
+                         "use",
+                         (unsigned long long)q->bytes,
+                         (unsigned long long)s->backend->ops->memory_used(s->backend),
+                         (unsigned long long)s->backend->memory_bytes);
+}
+
 static void report_free_race(struct server *s, const struct wb_req_free *q) {
     uint64_t start, bytes;
     if (q->is_ordered && s->backend->ops->find_allocation(s->backend, q->address, &start, &bytes) &&
         start == q->address)
-        report_host_race(s, "cudaFreeAsync",
-                         (struct sim_strided_range){.address = start,
-                                                    .pitch = bytes,
-                                                    .width = bytes,
-                                                    .rows = 1,
-                                                    .is_write = true,
-                                                    .is_freeing = true});
+        report_range_race(s, "cudaFreeAsync", "frees", start, bytes);
 }
 
 int server_exec_free(struct server *s, const struct wb_req_free *q) {
@@ -189,7 +196,7 @@ int server_exec_write(struct server *s, const struct wb_req_write *q, const uint
     if (!q->width || !q->rows) return 0;
     report_host_race(
         s, "a copy from the host",
-        (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true, false});
+        (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true, NULL});
     if (q->pitch == q->width || q->rows == 1)
         return s->backend->ops->write(s->backend, q->address, data, q->width * q->rows)
                    ? 0
@@ -205,7 +212,7 @@ int server_exec_fill(struct server *s, const struct wb_req_fill *q) {
     if (!q->width || !q->rows) return 0;
     report_host_race(
         s, "cudaMemset",
-        (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true, false});
+        (struct sim_strided_range){q->address, q->pitch, q->width, q->rows, true, NULL});
     if (q->pitch == q->width || q->rows == 1)
         return s->backend->ops->fill(s->backend, q->address, (uint8_t)q->value, q->width * q->rows)
                    ? 0
@@ -226,10 +233,9 @@ int server_exec_copy(struct server *s, const struct wb_req_copy *q) {
             : "a copy on the device";
     report_host_race(
         s, description,
-        (struct sim_strided_range){q->from, q->from_pitch, q->width, q->rows, false, false});
-    report_host_race(
-        s, description,
-        (struct sim_strided_range){q->to, q->to_pitch, q->width, q->rows, true, false});
+        (struct sim_strided_range){q->from, q->from_pitch, q->width, q->rows, false, NULL});
+    report_host_race(s, description,
+                     (struct sim_strided_range){q->to, q->to_pitch, q->width, q->rows, true, NULL});
     bool ok = true, flat = (q->to_pitch == q->width && q->from_pitch == q->width) || q->rows == 1;
     if (flat)
         return s->backend->ops->copy(s->backend, q->to, q->from, q->width * q->rows)
@@ -428,9 +434,8 @@ int server_on_read(struct server *s, const struct wb_req_read *q, struct message
         return WB_cudaErrorInvalidValue;
     if (!bytes) return 0;
     uint64_t pitch = q->rows == 1 ? q->width : q->pitch;
-    report_host_race(
-        s, "a copy to the host",
-        (struct sim_strided_range){q->address, pitch, q->width, q->rows, false, false});
+    report_host_race(s, "a copy to the host",
+                     (struct sim_strided_range){q->address, pitch, q->width, q->rows, false, NULL});
     server_clock_bus_copy(s, false, false, q->address, bytes);
     bool ok = true;
     if (pitch == q->width)

@@ -428,7 +428,8 @@ void sim_set_stream_clock(struct sim *s, const struct sim_stream_clock *o);
 /* The rows that a copy, a fill or a free of the host accesses. */
 struct sim_strided_range {
     uint64_t address, pitch, width, rows; /* pitch, width: bytes */
-    bool is_write, is_freeing;            /* a free counts as a write */
+    bool is_write;
+    const char *verb; /* "frees", "allocates", which count as writes; NULL: accesses */
 };
 /* Returns true, with a report, if the access races with another command. `description` names the
  * access and must outlive the report. */

@@ -23,7 +23,8 @@ struct access_site {
 };
 struct footprint {
     u32 stream, sequence; /* of the command: its number in its stream, from 1 */
-    bool is_graph_node, is_freeing;
+    bool is_graph_node;
+    const char *verb; /* for reports; NULL: that of the kind of access */
     char description[136];
     struct row_run *runs; /* ascending and disjoint */
     size_t nruns, capacity;

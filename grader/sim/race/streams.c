@@ -257,8 +257,8 @@ static void write_report(const struct sim *s, const struct footprint *later,
     describe_stream(earlier, other_stream_text, sizeof other_stream_text);
     if (site) buf_printf(&text, "%s:%u: ", site->file, site->line);
     buf_printf(&text, "%s in %s %s %s, which %s in %s %s", later->description, stream_text,
-               later->is_freeing ? "frees" : verbs[c->kind], location, earlier->description,
-               other_stream_text, verbs[c->other_kind]);
+               later->verb ? later->verb : verbs[c->kind], location, earlier->description,
+               other_stream_text, earlier->verb ? earlier->verb : verbs[c->other_kind]);
     if (other && site && !strcmp(site->file, other->file))
         buf_printf(&text, " in line %u", other->line);
     else if (other) buf_printf(&text, " in %s:%u", other->file, other->line);
@@ -334,7 +334,7 @@ bool race_streams_check_range(struct sim *s, const char *description,
         range->rows > 1 && range->pitch < range->width; /* an invalid copy */
     if (!s->streams || has_overlapping_rows) return false;
     snprintf(f.description, sizeof f.description, "%s", description);
-    f.is_freeing = range->is_freeing;
+    f.verb = range->verb;
     for (u64 i = 0; i < range->rows && i < MAX_COPY_ROWS; i++) {
         u64 low = range->address - SIM_BASE + i * range->pitch;
         race_footprint_add_bytes(&f, low, low + range->width,

@@ -285,7 +285,7 @@ void fixture_post(struct fixture *f, enum wb_op op, const void *q, size_t nq, co
 
 uint64_t fixture_alloc(struct fixture *f, uint64_t bytes) {
     struct wb_rep_alloc p;
-    ck_assert_int_eq(REQUEST(f, alloc, &(struct wb_req_alloc){bytes}, &p), 0);
+    ck_assert_int_eq(REQUEST(f, alloc, &(struct wb_req_alloc){.bytes = bytes}, &p), 0);
     return p.address;
 }
 

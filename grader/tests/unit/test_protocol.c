@@ -110,7 +110,7 @@ START_TEST(only_one_way_messages_may_be_posted) {
     ck_assert_uint_eq(t.time_ns, 0);
     ck_assert_int_ne(REQUEST(&f, alloc_shared, &(struct wb_req_alloc_shared){.bytes = 4}, &shared),
                      0);
-    POST(&f, alloc, (&(struct wb_req_alloc){4}), NULL, 0);
+    POST(&f, alloc, (&(struct wb_req_alloc){.bytes = 4}), NULL, 0);
     pthread_join(f.thread, NULL);
     f.thread = 0;
     ck_assert_int_eq(f.end, SERVER_CLOSED);
