@@ -24,7 +24,8 @@ START_TEST(errors_are_sticky) {
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), WB_cudaErrorIllegalAddress);
     struct wb_rep_alloc a;
-    ck_assert_int_eq(REQUEST(&f, alloc, &(struct wb_req_alloc){.bytes = 1}, &a), WB_cudaErrorIllegalAddress);
+    ck_assert_int_eq(REQUEST(&f, alloc, &(struct wb_req_alloc){.bytes = 1}, &a),
+                     WB_cudaErrorIllegalAddress);
     ck_assert_uint_eq(a.address, 0);
     struct wb_rep_hello h;
     ck_assert_int_eq(REQUEST(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h),
