@@ -45,7 +45,8 @@ enum { SCHED_MAX_REFS = 12, MMA_FULL_WORK = 64 };
 struct sched_insn {
     u32 op; /* index in the module; of machine code: the op it was made from, nops = none */
     u8 kind, pipe, count, xu_count, nsrc, ndst;
-    bool ordered;  /* no access to memory moves across it */
+    bool ordered;    /* no access to memory moves across it */
+    bool ends_block; /* no instruction moves across it: ptxas makes a branch or call of it */
     u16 mma_work;  /* of the tensor pipe: MMA_FULL_WORK for a product of 16 x 8 x 16 halves */
     bool is_wgmma; /* its result is complete when its group is */
     bool is_bulk_copy;

@@ -182,6 +182,18 @@ static void lower_matrix_op(struct region_table *r, struct sched_insn *s) {
         lower_mma(r, s, &r->module->matrices[o->aux]);
 }
 
+/* Returns true for divisions, square roots and reciprocals with full rounding. ptxas branches around
+ * their slow path, for operands near the ends of the exponent's range, or calls a function (64-bit
+ * integers, doubles). So each ends a basic block, although PTX has no branch there: an H100 takes as
+ * long for four independent divisions as for a chain of four (terms.cu, divisions4-32). */
+static bool has_slow_path(const char *name) {
+    static const char *const names[] = {"div.f32", "sqrt.f32", "rcp.f32", "div.f64", "sqrt.f64",
+                                        "rcp.f64", "div.u64",  "div.s64", "rem.u64", "rem.s64"};
+    for (u32 i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(name, names[i], strlen(names[i]))) return true;
+    return false;
+}
+
 static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s) {
     const struct sim_module *m = r->module;
     const struct op *o = &m->ops[op];
@@ -198,6 +210,7 @@ static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s
                              .is_cp_async = copy,
                              .is_cp_async_store =
                                  time_is_memory_op(o) && m->mems[o->aux].is_cp_async,
+                             .ends_block = has_slow_path(row->name),
                              .latency = time_fixed_latency(r->device, to.pipe)};
     for (u32 i = 0; i < MAX_SRC_OPERANDS; i++) add_source(r, s, o->src[i]);
     add_source(r, s, o->guard);
@@ -387,13 +400,16 @@ static void schedule_insns(struct region_table *r, struct sched_insn *insns, u32
     w.accesses = xcalloc(n + 1, sizeof *w.accesses);
     memcpy(copy, insns, n * sizeof *copy);
     struct memory_fence fence = {0, 0};
-    u32 last = 0;
+    u32 last = 0, block_start = 0;
     for (u32 i = 0; i < n; i++) {
-        bool is_terminator = i + 1 == n && r->module->ops[insns[i].op].kind != OP_LANEWISE;
+        bool is_terminator = insns[i].ends_block ||
+                             (i + 1 == n && r->module->ops[insns[i].op].kind != OP_LANEWISE);
         u32 latency = insns[i].kind == SCHED_MEMORY ? r->device->lat_l1 : insns[i].latency;
         key[i] = (struct start_key){
             apply_fence(&fence, &insns[i], compute_start(r, &w, &insns[i], latency)), i};
+        if (key[i].start < block_start) key[i].start = block_start;
         if (is_terminator && last > key[i].start) key[i].start = last;
+        if (insns[i].ends_block) block_start = key[i].start;
         if (key[i].start > last) last = key[i].start;
     }
     if (!(r->disabled_terms & TERM_BIT(SCHEDULING))) qsort(key, n, sizeof *key, by_start);

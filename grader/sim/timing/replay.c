@@ -430,6 +430,13 @@ static void release_grid_barrier(struct sm_model *m, u32 limit) {
 
 /* ---- one instruction ---- */
 
+/* Returns the cycles from an instruction's issue to the warp's next one. The instructions of a
+ * division or root depend on each other, so the next one waits for nearly all of them. */
+static double cycles_to_next(const struct sched_insn *s) {
+    if (s->stall_cycles) return s->stall_cycles;
+    return s->ends_block ? max2(s->latency, s->count) : s->count;
+}
+
 /* Attributes the cycles from an instruction's operands to its issue at `t`: until its pipe was
  * free, then until the scheduler selected it. Stall cycles of machine code count as waits for a
  * fixed latency. */
@@ -439,7 +446,7 @@ static void attribute_issue_stalls(struct sm_model *m, const struct sm_warp *w,
     add_op_stall(m, s->op, arithmetic ? SIM_STALL_MATH_PIPE_THROTTLE : SIM_STALL_LG_MIO_THROTTLE,
                  w->pipe_free_at - w->operands_ready_at);
     add_op_stall(m, s->op, SIM_STALL_NOT_SELECTED, t - w->pipe_free_at);
-    double latency = s->stall_cycles > s->count ? s->stall_cycles - s->count : 0;
+    double latency = max2(cycles_to_next(s) - s->count, 0);
     add_op_stall(m, s->op, SIM_STALL_WAIT, latency);
     add_op_stall(m, s->op, SIM_STALL_SELECTED, w->issued_at - t - latency);
 }
@@ -523,7 +530,7 @@ static void issue(struct sm_model *m, u32 limit) {
     w->pipe_reserved = false;
     m->insns_issued++;
     time_registers(m, w, s, t);
-    w->issued_at = issue_spills(m, w, t + (s->stall_cycles ? s->stall_cycles : s->count));
+    w->issued_at = issue_spills(m, w, t + cycles_to_next(s));
     attribute_issue_stalls(m, w, s, t);
     bool has_fence = waits_for_fence(w, s);
     w->insn_index++;

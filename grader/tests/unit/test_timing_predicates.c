@@ -45,6 +45,29 @@ START_TEST(loads_behind_short_branches_are_in_flight_together) {
 }
 END_TEST
 
+/* One warp a scheduler, 24 operations of the chains' results by themselves, in `chains` chains. */
+static struct kernel_spec operation_chains(const char *operation, unsigned chains) {
+    struct kernel_spec s = {.blocks = SMS, .threads = 128, .n = 50};
+    for (unsigned i = 0; i < 24; i++)
+        spec_add(&s, "%s %%f%u, %%f%u;\n", operation, i % chains, i % chains);
+    return s;
+}
+
+/* A root with full rounding has a branch around its slow path, so independent ones run one after
+ * the other: an H100 takes 33.6 us for four chains and 37.4 for one, with as many roots
+ * (grader/tests/timing/terms.cu, roots4-32 and roots1-32). An approximation has none. */
+START_TEST(roots_with_full_rounding_run_one_after_the_other) {
+    struct kernel_spec one = operation_chains("sqrt.rn.f32", 1),
+                       four = operation_chains("sqrt.rn.f32", 4),
+                       approximate = operation_chains("sqrt.approx.ftz.f32", 1),
+                       four_approximate = operation_chains("sqrt.approx.ftz.f32", 4);
+    ck_about(spec_cycles(&four) / spec_cycles(&one), 33.6 / 37.4, 0.15);
+    ck_assert(spec_cycles(&four_approximate) < 0.5 * spec_cycles(&approximate));
+    buf_free(&one.body), buf_free(&four.body), buf_free(&approximate.body),
+        buf_free(&four_approximate.body);
+}
+END_TEST
+
 /* Warps 0 to 3 of each eight, half of each scheduler's warps, skip eight FMAs. ptxas predicates
  * these: all warps issue them, and there is no branch. It does not predicate nine: half of the
  * warps issue them, and all issue the branch. */
@@ -150,6 +173,7 @@ UNIT_SUITE(timing_predicates) {
     TCase *c = tcase_create("terms");
     tcase_set_timeout(c, 60);
     tcase_add_test(c, loads_behind_short_branches_are_in_flight_together);
+    tcase_add_test(c, roots_with_full_rounding_run_one_after_the_other);
     tcase_add_test(c, short_branches_are_predicated_for_all_warps);
     tcase_add_test(c, both_arms_of_an_else_are_predicated);
     tcase_add_test(c, saturation_is_folded_into_the_product);
