@@ -182,10 +182,10 @@ static void lower_matrix_op(struct region_table *r, struct sched_insn *s) {
         lower_mma(r, s, &r->module->matrices[o->aux]);
 }
 
-/* Returns true for divisions, square roots and reciprocals with full rounding. ptxas branches around
- * their slow path, for operands near the ends of the exponent's range, or calls a function (64-bit
- * integers, doubles). So each ends a basic block, although PTX has no branch there: an H100 takes as
- * long for four independent divisions as for a chain of four (terms.cu, divisions4-32). */
+/* Returns true for divisions, square roots and reciprocals with full rounding. ptxas branches
+ * around their slow path, for operands near the ends of the exponent's range, or calls a function
+ * (64-bit integers, doubles). So each ends a basic block, although PTX has no branch there: an H100
+ * takes as long for four independent divisions as for a chain of four (terms.cu, divisions4-32). */
 static bool has_slow_path(const char *name) {
     static const char *const names[] = {"div.f32", "sqrt.f32", "rcp.f32", "div.f64", "sqrt.f64",
                                         "rcp.f64", "div.u64",  "div.s64", "rem.u64", "rem.s64"};
@@ -402,8 +402,8 @@ static void schedule_insns(struct region_table *r, struct sched_insn *insns, u32
     struct memory_fence fence = {0, 0};
     u32 last = 0, block_start = 0;
     for (u32 i = 0; i < n; i++) {
-        bool is_terminator = insns[i].ends_block ||
-                             (i + 1 == n && r->module->ops[insns[i].op].kind != OP_LANEWISE);
+        bool is_terminator =
+            insns[i].ends_block || (i + 1 == n && r->module->ops[insns[i].op].kind != OP_LANEWISE);
         u32 latency = insns[i].kind == SCHED_MEMORY ? r->device->lat_l1 : insns[i].latency;
         key[i] = (struct start_key){
             apply_fence(&fence, &insns[i], compute_start(r, &w, &insns[i], latency)), i};
