@@ -47,8 +47,8 @@ struct sched_insn {
     u8 kind, pipe, count, xu_count, nsrc, ndst;
     bool ordered;    /* no access to memory moves across it */
     bool ends_block; /* no instruction moves across it: ptxas makes a branch or call of it */
-    u16 mma_work;  /* of the tensor pipe: MMA_FULL_WORK for a product of 16 x 8 x 16 halves */
-    bool is_wgmma; /* its result is complete when its group is */
+    u16 mma_work;    /* of the tensor pipe: MMA_FULL_WORK for a product of 16 x 8 x 16 halves */
+    bool is_wgmma;   /* its result is complete when its group is */
     bool is_bulk_copy;
     bool is_cp_async;       /* the load of a cp.async: its data is complete when its group is */
     bool is_cp_async_store; /* its store, which takes no issue slot */
@@ -199,19 +199,21 @@ struct buffer_traffic *time_traffic_buffer(const struct traffic *t, u64 address)
 struct cache_line {
     u64 tag;            /* line number + 1; 0 = empty */
     double ready;       /* when its last sector arrives */
+    u64 last_use;       /* the cache's tick */
     u8 sectors, reason; /* reason: enum sim_stall_reason of a reader before that */
 };
 struct cache {
     struct cache_line *lines;
     u32 sets, ways;
-    u64 rng_state;
+    bool is_lru; /* replaces the least recently used line of a set, else a random one */
+    u64 rng_state, tick;
 };
 /* Makes an empty cache of this size; frees it; empties it. */
-void time_cache_open(struct cache *c, double bytes);
+void time_cache_open(struct cache *c, double bytes, bool is_lru);
 void time_cache_close(struct cache *c);
 void time_cache_invalidate(struct cache *c);
 struct cache_line *time_cache_find(struct cache *c, u64 line); /* NULL on a miss */
-/* Inserts an empty line; if its set is full, it replaces a random one. */
+/* Inserts an empty line; if its set is full, it replaces another one. */
 struct cache_line *time_cache_insert(struct cache *c, u64 line);
 
 /* ---- replay ---- */

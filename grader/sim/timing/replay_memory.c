@@ -114,9 +114,12 @@ static u64 block_line(const struct sm_model *m, u64 word, u32 copy) {
     return line_number(word) + (is_shared ? 0 : (u64)copy << 44);
 }
 
-/* Returns the DRAM sectors for a fill, with the write-backs that it causes. A sector whose
- * neighbour of the same 64 bytes was accessed before is in L2 already. */
-static double dram_fill_sectors(const struct sm_model *m, u32 missing, u32 touched_before) {
+/* Returns the DRAM sectors for a fill of `missing`, of which the block accesses `first` for the
+ * first time. These cause write-backs of earlier data, and a sector whose neighbour of the same 64
+ * bytes was accessed before is in L2 already. Others were in L2, which has replaced them since. */
+static double dram_fill_sectors(const struct sm_model *m, u32 missing, u32 first,
+                                u32 touched_before) {
+    if (!(missing & first)) return dram_fetch_sectors(missing);
     return dram_fetch_sectors(missing & ~touched_before & ~(touched_before << 1 & 10) &
                               ~(touched_before >> 1 & 5)) *
            (1 + m->in->traffic->eviction_ratio);
@@ -152,8 +155,8 @@ static double load_line(struct sm_model *m, struct sm_block *b, u64 word, double
     double start = time_memory_l2(m, t, n), ready = start + m->lat_l2;
     m->l2_sectors += n;
     if (from_dram)
-        ready =
-            dram_ready_at(m, start, cost_factor * dram_fill_sectors(m, missing, touched_before));
+        ready = dram_ready_at(m, start,
+                              cost_factor * dram_fill_sectors(m, missing, first, touched_before));
     else m->l2_hits += n;
     *reason = load_reason(t, start, ready, from_dram);
     fill_l2(m, line, missing);

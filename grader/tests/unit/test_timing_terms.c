@@ -110,11 +110,45 @@ START_TEST(bank_conflicts_of_async_copies_take_time) {
 }
 END_TEST
 
+/* All blocks read `pieces` pieces of 64 KiB, each its own, `rounds` times, past L1. */
+static struct kernel_spec reads_of_own_part(unsigned pieces, unsigned rounds) {
+    struct kernel_spec s = {.device = "h100", .blocks = SMS, .threads = 1024, .n = pieces * rounds};
+    s.bytes = (uint64_t)SMS * pieces << 16;
+    s.prologue = "mul.wide.u32 %d10, %r1, 16;\nadd.s64 %d11, %d0, %d10;\n";
+    spec_add(&s,
+             "rem.u32 %%r21, %%r8, %u;\nmad.lo.u32 %%r21, %%r2, %u, %%r21;\n"
+             "mul.wide.u32 %%d12, %%r21, 65536;\nadd.s64 %%d13, %%d11, %%d12;\n",
+             pieces, pieces);
+    for (unsigned i = 0; i < 4; i++)
+        spec_add(&s, "ld.global.cg.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%d13+%u];\n", 30 + 4 * i,
+                 31 + 4 * i, 32 + 4 * i, 33 + 4 * i, 16384 * i);
+    return s;
+}
+
+/* Returns the time of three more rounds, each relative to the first. */
+static double time_of_reading_again(unsigned pieces) {
+    struct kernel_spec once = reads_of_own_part(pieces, 1), often = reads_of_own_part(pieces, 4);
+    double first = spec_cycles(&once), all = spec_cycles(&often);
+    buf_free(&once.body), buf_free(&often.body);
+    return (all - first) / 3 / first;
+}
+
+/* L2 replaces the least recently used line. So an H100 finds 99 % of 24 MiB that it reads again,
+ * and nothing of 64 MiB: these take 34.7 us once and 23.3 each time again, 24 MiB 14.0 and 3.3
+ * (terms.cu, again-64Mx1 and -x4, again-24Mx1 and -x4, without the launch). */
+START_TEST(l2_keeps_nothing_of_data_that_exceeds_it) {
+    ck_about(time_of_reading_again(3), 3.3 / 14.0,
+             0.6); /* 25 MiB; cold reads are known to be fast */
+    ck_about(time_of_reading_again(8), 23.3 / 34.7, 0.4); /* 66 MiB */
+}
+END_TEST
+
 UNIT_SUITE(timing_terms) {
     Suite *s = suite_create("timing_terms");
     TCase *c = tcase_create("terms");
     tcase_set_timeout(c, 60);
     tcase_add_test(c, bank_conflicts_of_async_copies_take_time);
+    tcase_add_test(c, l2_keeps_nothing_of_data_that_exceeds_it);
     tcase_add_loop_test(c, every_model_term_has_an_effect, 0, TIME_TERM_COUNT);
     suite_add_tcase(s, c);
     return s;
