@@ -282,6 +282,11 @@ bool decode_no_operands(struct decoder *d) {
     if (strcmp(mnemonic, "membar") == 0 || strcmp(mnemonic, "fence") == 0) d->c->may_spin = true;
     struct op *o = decode_emit_named(d, hint ? "nop" : mnemonic);
     o->dst = dst;
+    const struct ptx_operand *operand = d->insn->noperands ? &d->insn->operands[0] : NULL;
+    if (strcmp(mnemonic, "nanosleep") == 0) { /* how long, if it is a constant */
+        o->imm = operand && operand->kind == PTX_OP_IMM ? (s64)operand->value : 0;
+        return true;
+    }
     o->imm = is_async_fence(d->insn->opcode)           ? FENCE_PROXY_ASYNC
              : is_cluster_scope_fence(d->insn->opcode) ? FENCE_CLUSTER_SCOPE
                                                        : FENCE_GPU_SCOPE;

@@ -126,6 +126,18 @@ static u32 add_line(u64 *line, u32 n, u64 sector) {
     return n + 1;
 }
 
+/* Local memory is interleaved: word w of all lanes is a line, in which eight lanes share a sector.
+ */
+static u32 collect_local_lines(const u64 *ea, u32 mask, u32 span, u64 line[64]) {
+    enum { MAX_LINES = 64 };
+    u32 n = 0;
+    for (u32 l = 0; l < 32; l++)
+        if (mask >> l & 1)
+            for (u64 w = (u32)ea[l] >> 2; w <= ((u32)ea[l] + span - 1) >> 2 && n < MAX_LINES; w++)
+                n = add_line(line, n, w << 2 | l / 8);
+    return n;
+}
+
 static u32 collect_lines(const u64 *ea, u32 mask, u32 span, u64 line[64]) {
     u32 n = 0;
     for (u32 l = 0; l < 32; l++)
@@ -238,9 +250,10 @@ void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const 
             wavefronts += (u32)__builtin_popcountll(entry[i] & 15);
     } else if (space == SPACE_SHARED)
         wavefronts = atomic ? atomic_wavefronts(d, ea, mask) : m->wavefronts;
-    else if (space == SPACE_LOCAL)
+    else if (space == SPACE_LOCAL) {
         wavefronts = m->sectors_by_alignment[(u32)ea[__builtin_ctz(mask)] & 3];
-    else wavefronts = m->wavefronts;
+        n = collect_local_lines(ea, mask, span, entry);
+    } else wavefronts = m->wavefronts;
     u32 active = (u32)__builtin_popcount(mask);
     if (x->trace->records_max_access)
         record_max_access(x, o, space, wavefronts, entry, n, ea, mask);

@@ -7,7 +7,9 @@
  *   global, constant, generic   one word for each 128-byte line: line number << 8 | mask of the
  *                               sectors that a store covers partially << 4 | mask of all sectors
  *   global atomics              one word for each address: multiplicity << 56 | address
- *   shared, local               none: the header says everything
+ *   local                       one word for each 128-byte line: number of the word in the
+ *                               threads' local memory << 8 | mask of the sectors
+ *   shared                      none: the header says everything
  *   mbarrier                    in shared memory, after the op's accesses: the offset of the
  *                               mbarrier at which a copy arrives (a store), or whose phase a wait
  *                               saw complete (a load)

@@ -11,6 +11,7 @@
  *   caches.c               L1 and L2 as tag stores
  *   replay.c               one SM runs its blocks, in cycles; sm_model.h has its state
  *   replay_memory.c        L1, L2, DRAM
+ *   replay_local.c         local memory
  *   replay_atomics.c       atomics
  *   replay_async.c         asynchronous copies
  *   replay_grid_barrier.c  the grid barrier of a cooperative launch
@@ -48,6 +49,7 @@ struct sched_insn {
     bool ordered;    /* no access to memory moves across it */
     bool ends_block; /* no instruction moves across it: ptxas makes a branch or call of it */
     u16 mma_work;    /* of the tensor pipe: MMA_FULL_WORK for a product of 16 x 8 x 16 halves */
+    u32 sleep_ns;    /* of nanosleep; 0 = another instruction */
     bool is_wgmma;   /* its result is complete when its group is */
     bool is_bulk_copy;
     bool is_cp_async;       /* the load of a cp.async: its data is complete when its group is */
@@ -173,6 +175,7 @@ struct traffic {
     u32 nbuffers;
     double block_sectors, wave_sectors; /* accessed by one block; by all resident blocks */
     double dram_bytes;                  /* of the launch, modelled */
+    bool writes_much;      /* at least a twentieth of the sectors that the launch moves */
     double eviction_ratio; /* written-back sectors of earlier data per sector that is read */
 };
 

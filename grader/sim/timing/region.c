@@ -182,6 +182,17 @@ static void lower_matrix_op(struct region_table *r, struct sched_insn *s) {
         lower_mma(r, s, &r->module->matrices[o->aux]);
 }
 
+/* Returns the nanoseconds that nanosleep takes: the next power of two, at least 55. H100: 58 for 0
+ * and 20 with the loop around it, 64 for 50, 1024 for 1000, 8192 for 5000 (terms-h100.tsv,
+ * sleep-…).
+ */
+static u32 sleep_duration(s64 ns) {
+    static const u32 min_duration = 55, max_duration = 1 << 20;
+    u32 duration = min_duration < ns ? 64 : min_duration;
+    while (duration < ns && duration < max_duration) duration *= 2;
+    return duration;
+}
+
 /* Returns true for divisions, square roots and reciprocals with full rounding. ptxas branches
  * around their slow path, for operands near the ends of the exponent's range, or calls a function
  * (64-bit integers, doubles). So each ends a basic block, although PTX has no branch there: an H100
@@ -218,6 +229,7 @@ static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s
     if (time_is_memory_op(o)) add_memory_refs(r, s, &m->mems[o->aux]);
     mark_async_op(m, s);
     mark_fence(m, s);
+    if (!strcmp(row->name, "nanosleep") && o->weight) s->sleep_ns = sleep_duration(o->imm);
     if (o->kind == OP_BAR) s->kind = SCHED_BARRIER;
     if (o->kind == OP_WARP_SYNC) {
         add_source(r, s, m->warp_syncs[o->aux].member_mask);

@@ -179,7 +179,7 @@ static void issue_memory(struct sm_model *m, struct sm_warp *w, const struct sch
         ready =
             max2(ready, issue_accesses(m, w, w->chunk.events[e - 1].word_index + 1, t, s, &reason));
     if (!at && s->kind == SCHED_SPILL)
-        ready = time_memory_sass_spill(m, t), reason = SIM_STALL_LONG_SCOREBOARD_L1;
+        ready = time_local_sass_spill(m, t), reason = SIM_STALL_LONG_SCOREBOARD_L1;
     if (s->is_cp_async) time_cp_async_begin(w, ready, reason);
     set_results(w, s, is_disabled(m, TERM_BIT(LATENCY)) ? t + 1 : ready, reason);
 }
@@ -195,7 +195,7 @@ static double issue_spills(struct sm_model *m, struct sm_warp *w, double t) {
         t = reserve_issue(m, w, &access) + 1;
         m->lsu_free_at = max2(m->lsu_free_at, t) + 1;
         m->busy_cycles[RESOURCE_LSU]++;
-        t = max2(time_memory_spill(m, t), m->lsu_free_at - l1_queue_cycles);
+        t = max2(time_local_spill(m, t), m->lsu_free_at - l1_queue_cycles);
     }
     return t;
 }
@@ -536,6 +536,7 @@ static void issue(struct sm_model *m, u32 limit) {
     w->insn_index++;
     stall_until(m, w, w->held_until, SIM_STALL_BARRIER);
     if (has_fence) stall_until(m, w, t + m->lat_fence, SIM_STALL_MEMBAR);
+    stall_until(m, w, t + 1e-9 * s->sleep_ns * m->d->clock_hz, SIM_STALL_WAIT);
     leave_insn(m, w, s, limit);
 }
 

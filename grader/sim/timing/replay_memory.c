@@ -11,12 +11,23 @@ static const double min_l2_sectors = 2;
 
 /* ---- L2 and DRAM ---- */
 
+/* Cycles of its share of L2 and DRAM that an SM can make up after it left them to the others. SMs
+ * that load and compute in turn drift apart, so a burst gets more than its share: on an H100, 16
+ * KiB at a time, with 2 us of arithmetic in between, cost 0.94 us each, back to back 1.25
+ * (terms-h100.tsv, burst-16K-…; of 0.70 us at the share 0.3 to 0.4 are made up). */
+static const double share_window = 1000;
+
+/* Cycles of a sector on the SM's own link to L2, which has 64 bytes a clock. */
+static const double link_sector_cycles = 0.5;
+
 /* Sends sectors of a line through the SM's share of L2; returns when L2 has them. */
 double time_memory_l2(struct sm_model *m, double t, double sectors) {
-    double cost = max2(sectors, min_l2_sectors) * m->l2_sector_cycles;
-    m->l2_free_at = max2(m->l2_free_at, t) + cost;
+    double cost = max2(sectors, min_l2_sectors) * m->l2_sector_cycles,
+           link_cost = m->l2_sector_cycles > 0 ? sectors * link_sector_cycles : 0;
+    m->l2_free_at = max2(m->l2_free_at, t - share_window) + cost;
+    m->link_free_at = max2(m->link_free_at, t) + link_cost;
     m->busy_cycles[RESOURCE_L2] += cost;
-    return m->l2_free_at - cost;
+    return max2(m->l2_free_at - cost, m->link_free_at - link_cost);
 }
 
 static const double load_latency_factor = 0.4, max_load_delay = 2;
@@ -31,12 +42,12 @@ static void update_dram_load(struct sm_model *m, double t, double cost) {
     m->dram_load_at = max2(m->dram_load_at, t);
 }
 
-static double dram_transfer(struct sm_model *m, double t, double sectors) {
+double time_memory_dram_transfer(struct sm_model *m, double t, double sectors) {
     double cost = sectors * m->dram_sector_cycles;
     update_dram_load(m, t, cost);
-    m->dram_free_at = max2(m->dram_free_at, t) + cost;
+    m->dram_free_at = max2(m->dram_free_at, t - share_window) + cost;
     m->busy_cycles[RESOURCE_DRAM] += cost;
-    return m->dram_free_at - cost;
+    return max2(m->dram_free_at - cost, t);
 }
 
 /* Returns the DRAM latency under load. A request waits longer than this SM's share of the queue,
@@ -64,7 +75,7 @@ static double latency_jitter(struct sm_model *m) {
  * under load, whichever is later. */
 static double dram_ready_at(struct sm_model *m, double t, double sectors) {
     double latency = dram_latency(m) * latency_jitter(m);
-    return max2(dram_transfer(m, t, sectors) + m->lat_dram, t + latency);
+    return max2(time_memory_dram_transfer(m, t, sectors) + m->lat_dram, t + latency);
 }
 
 /* Returns the sectors that DRAM transfers for these: it transfers 64 bytes, half a line, at a time.
@@ -135,7 +146,7 @@ static u8 load_reason(double t, double start, double ready, bool from_dram) {
 
 /* Returns when the line's data arrives, and in `reason` the level that a reader waits for. */
 static double load_line(struct sm_model *m, struct sm_block *b, u64 word, double t, bool cached,
-                        u8 *reason) {
+                        double request_cost, u8 *reason) {
     u64 line = block_line(m, word, b->trace_reuse);
     u32 sectors = line_sectors(word);
     struct cache_line *l = cached ? time_cache_find(&m->l1_cache, line) : NULL;
@@ -150,7 +161,7 @@ static double load_line(struct sm_model *m, struct sm_block *b, u64 word, double
         return max2(l->ready, t + m->lat_l1);
     }
     u32 n = (u32)__builtin_popcount(missing);
-    double cost_factor = dram_cost_factor(m, word, missing, first, 0);
+    double cost_factor = request_cost * dram_cost_factor(m, word, missing, first, 0);
     bool from_dram = cost_factor > 0;
     double start = time_memory_l2(m, t, n), ready = start + m->lat_l2;
     m->l2_sectors += n;
@@ -166,11 +177,18 @@ static double load_line(struct sm_model *m, struct sm_block *b, u64 word, double
     return ready;
 }
 
-/* The cost in L2 sectors of a line with sectors that a store covers only in part, and of each such
- * sector. From 4 M stores of 4 bytes and of structures of 3 to 16 floats on an H100
- * (docs/time-model.md, Stores). If lines are few, consecutive stores of a warp complete them in L1.
- */
-static const double partial_line_cost = 2.8, partial_sector_cost = 1.1;
+/* From compute capability 9.0 on, a store costs L2 as much whether it writes sectors wholly or in
+ * part: H100, 16.5, 25 and 40 ps for 1, 2 and 4 sectors of a line, of 4.6 for a sector read
+ * (terms-h100.tsv, parts-store-…, local-…-store-…; ncu counts the lines and sectors). Before, where
+ * it wasn't measured, a sector written wholly is assumed to cost as much as one read. */
+double time_memory_store_sectors(const struct sm_model *m, double full, double partial) {
+    static const double line_cost = 1.9, sector_cost = 1.72;
+    static const double partial_line_cost = 2.8, partial_sector_cost = 1.1;
+    if (m->d->cc_major >= 9) return line_cost + sector_cost * (full + partial);
+    return partial > 0 ? full + partial_line_cost + partial_sector_cost * partial : full;
+}
+
+/* If lines are few, consecutive stores of a warp complete them in L1. */
 enum { MAX_MERGE_LINES = 6 };
 
 static void begin_store(struct sm_warp *w, u32 lines) {
@@ -179,7 +197,7 @@ static void begin_store(struct sm_warp *w, u32 lines) {
 }
 
 /* Returns the line's cost in L2, in sectors. */
-static double store_l2_sectors(struct sm_warp *w, u64 word) {
+static double store_l2_sectors(const struct sm_model *m, struct sm_warp *w, u64 word) {
     u64 line = line_number(word);
     u32 sectors = line_sectors(word), partial_sectors = line_partial_sectors(word);
     for (u32 i = 0; i < w->previous_store.n; i++)
@@ -190,8 +208,7 @@ static double store_l2_sectors(struct sm_warp *w, u64 word) {
         w->current_store.line[w->current_store.n++] = line;
     double full_count = __builtin_popcount(sectors & ~partial_sectors),
            partial_count = __builtin_popcount(partial_sectors);
-    return partial_count > 0 ? full_count + partial_line_cost + partial_sector_cost * partial_count
-                             : full_count;
+    return time_memory_store_sectors(m, full_count, partial_count);
 }
 
 /* Writes cost more, because DRAM turns around between reads and writes: H100, 512 MiB: reads 3.2
@@ -208,19 +225,19 @@ static double dram_write_sectors(u32 first, u32 partial_sectors) {
 
 /* Models a store to a line. L1 is write-through, and drops the written sectors. */
 static void store_line(struct sm_model *m, struct sm_block *b, struct sm_warp *w, u64 word,
-                       double t) {
+                       double t, double request_cost) {
     u64 line = block_line(m, word, b->trace_reuse);
     u32 sectors = line_sectors(word), partial_sectors = line_partial_sectors(word),
         touched_before = time_sector_set_get(&b->sectors, line_number(word));
-    double start = time_memory_l2(m, t, store_l2_sectors(w, word));
+    double start = time_memory_l2(m, t, store_l2_sectors(m, w, word));
     struct cache_line *l = time_cache_find(&m->l1_cache, line);
     if (l) l->sectors &= (u8)~sectors;
     u32 first = time_sector_set_add(&b->sectors, line_number(word), true, sectors);
-    double cost_factor = dram_cost_factor(m, word, sectors, first, 1);
+    double cost_factor = request_cost * dram_cost_factor(m, word, sectors, first, 1);
     if (cost_factor > 0)
-        dram_transfer(m, start,
-                      cost_factor * write_turnaround_factor *
-                          dram_write_sectors(first, partial_sectors & ~touched_before));
+        time_memory_dram_transfer(m, start,
+                                  cost_factor * write_turnaround_factor *
+                                      dram_write_sectors(first, partial_sectors & ~touched_before));
     fill_l2(m, line, sectors);
 }
 
@@ -262,6 +279,24 @@ double time_memory_l1(struct sm_model *m, double t, double wavefronts, enum reso
     return m->l1_free_at;
 }
 
+/* Returns how many consecutive lines the access has around its k-th. */
+static u32 consecutive_lines(const u64 *p, u32 k) {
+    u32 first = k, last = k;
+    while (first > 1 && line_number(p[first - 1]) + 1 == line_number(p[first])) first--;
+    while (last < trace_entries(*p) && line_number(p[last]) + 1 == line_number(p[last + 1])) last++;
+    return last - first + 1;
+}
+
+/* DRAM serves small requests less well if the launch both reads and writes: 192 MiB of one to five
+ * arrays take an H100 14 % longer than its rate for single arrays of vectors allows if warps access
+ * a line at a time (terms-h100.tsv, words-…), two lines 9 %, four 3 % (micro.cu, walks8, walks16).
+ */
+static double request_cost_factor(const struct sm_model *m, const u64 *p, u32 k) {
+    u32 lines = consecutive_lines(p, k);
+    if (!m->in->traffic->writes_much) return 1;
+    return lines < 2 ? 1.14 : lines < 4 ? 1.09 : 1.03;
+}
+
 static double access_global(struct sm_model *m, struct sm_warp *w, const u64 *p, double t,
                             const struct mem_desc *d, u8 *reason) {
     u64 h = *p;
@@ -272,10 +307,11 @@ static double access_global(struct sm_model *m, struct sm_warp *w, const u64 *p,
     for (u32 k = 1; k <= trace_entries(h); k++) {
         u8 line_reason = SIM_STALL_LONG_SCOREBOARD_L1;
         if (trace_verb(h) == MEM_STORE) {
-            store_line(m, b, w, p[k], at);
+            store_line(m, b, w, p[k], at, request_cost_factor(m, p, k));
             continue;
         }
-        double line_ready = load_line(m, b, p[k], at, cached, &line_reason);
+        double line_ready =
+            load_line(m, b, p[k], at, cached, request_cost_factor(m, p, k), &line_reason);
         if (line_ready >= ready)
             ready = line_ready, *reason = line_reason; /* the last one decides */
     }
@@ -343,42 +379,6 @@ static double access_dsmem(struct sm_model *m, u64 h, double t, u8 *reason) {
     return at + dsmem_latency;
 }
 
-/* Models an access to local memory. Stores write through at the cost of partial sectors. Arrays
- * that all lanes index alike are faster on an H100, by about two (docs/time-model.md, known
- * errors). */
-static double access_local(struct sm_model *m, u64 h, double t, u8 *reason) {
-    double sectors = trace_wavefronts(h),
-           at = time_memory_l1(m, t, max2(1, sectors / 4), RESOURCE_L1);
-    *reason = SIM_STALL_LONG_SCOREBOARD_L1;
-    if (!m->local_exceeds_l1 && trace_verb(h) == MEM_LOAD) return at + m->lat_l1;
-    /* Stores write through; loads miss L1, which is too small. Lanes at different elements of an
-     * array write a word of a sector each. */
-    bool is_partial =
-        trace_verb(h) == MEM_STORE && sectors * 8 > trace_lanes(h) * 1.5 && sectors > 4;
-    double start = time_memory_l2(
-        m, at, is_partial ? sectors * (partial_line_cost + partial_sector_cost) : sectors);
-    dram_transfer(m, start, sectors * m->local_dram_fraction);
-    *reason = SIM_STALL_LONG_SCOREBOARD_L2;
-    return start + m->lat_l2;
-}
-
-/* Models a spill access. If local memory fits into L1, even stores are assumed to stay there: the
- * least that spills can cost. */
-double time_memory_spill(struct sm_model *m, double t) {
-    double at = time_memory_l1(m, t, 1, RESOURCE_L1);
-    if (!m->local_exceeds_l1) return max2(t, m->l1_free_at - l1_queue_cycles);
-    dram_transfer(m, time_memory_l2(m, at, 4), 4 * m->local_dram_fraction);
-    return max2(t, max2(m->l2_free_at, m->dram_free_at) - l2_queue_cycles);
-}
-
-double time_memory_sass_spill(struct sm_model *m, double t) {
-    double at = time_memory_l1(m, t, 1, RESOURCE_L1);
-    if (!m->local_exceeds_l1) return at + m->lat_l1;
-    double start = time_memory_l2(m, at, 4);
-    dram_transfer(m, start, 4 * m->local_dram_fraction);
-    return start + m->lat_l2;
-}
-
 /* Returns the cycles of an access to constant memory: two for each distinct word (H100,
  * constant-run16 to -run1: 4.1, 8.1, 16.2 and 64.4 for 2, 4, 8 and 32); none for a single word,
  * which is mostly an operand of another instruction. */
@@ -393,7 +393,7 @@ double time_memory_access(struct sm_model *m, struct sm_warp *w, const u64 *p, d
     switch (trace_space(*p)) {
     case SPACE_SHARED: return access_shared(m, *p, t, d, reason);
     case SPACE_CLUSTER: return access_dsmem(m, *p, t, reason);
-    case SPACE_LOCAL: return access_local(m, *p, t, reason);
+    case SPACE_LOCAL: return time_local_access(m, w, p, t, reason);
     case SPACE_CONST:
         *reason = SIM_STALL_LONG_SCOREBOARD_L1;
         return time_memory_l1(m, t, constant_wavefronts(*p), RESOURCE_L1) + m->lat_l1 / 2;

@@ -49,12 +49,9 @@ static const double lru_l2_fraction = 0.82;
 static void init_caches(struct sm_model *m) {
     const struct replay_input *in = m->in;
     double shared = (double)in->resident_blocks * (in->shared_bytes + m->d->shared_reserved);
-    double l1 = m->d->l1_bytes - shared_carveout(m->d, shared),
-           local_bytes = (double)in->local_bytes * in->threads_per_block * in->resident_blocks;
+    double l1 = m->d->l1_bytes - shared_carveout(m->d, shared);
     time_cache_open(&m->l1_cache, max2(l1, 8192), false);
-    m->local_exceeds_l1 = local_bytes > l1;
-    double resident = local_bytes * in->active_sms, l2_capacity = 0.8 * (double)m->d->l2_bytes;
-    m->local_dram_fraction = resident > l2_capacity ? 1 - l2_capacity / resident : 0;
+    time_local_open(m, l1);
     double l2 = lru_l2_fraction * (double)m->d->l2_bytes, all = in->traffic->wave_sectors;
     m->l2_limited = 32 * all > l2;
     /* The SM's blocks have the share of L2 that their share of the wave's footprint occupies. */

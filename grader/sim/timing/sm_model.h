@@ -1,6 +1,6 @@
 /* sm_model.h — the state of the SM that a replay runs, shared by replay.c (issue), replay_memory.c
- * (L1, L2, DRAM), replay_atomics.c, replay_async.c, replay_grid_barrier.c and sm_model.c (set-up,
- * rates, results). Times are cycles since the launch. */
+ * (L1, L2, DRAM), replay_local.c, replay_atomics.c, replay_async.c, replay_grid_barrier.c and
+ * sm_model.c (set-up, rates, results). Times are cycles since the launch. */
 #pragma once
 #include "grader/sim/timing/internal.h"
 
@@ -91,7 +91,7 @@ struct sm_model {
     u32 *heap, nheap;
     double issue_free_at[SCHEDULERS_PER_SM], pipe_free_at[PIPE_COUNT][SCHEDULERS_PER_SM];
     double issue_interval[PIPE_COUNT]; /* cycles of a warp instruction on the pipe */
-    double lsu_free_at, l1_free_at, l2_free_at, dram_free_at;
+    double lsu_free_at, l1_free_at, l2_free_at, link_free_at, dram_free_at;
     double dram_load, dram_load_at; /* recent utilization, 0..1; the time of its last update */
     u64 dram_requests;              /* so far */
     double busy_cycles[RESOURCE_COUNT], stall_cycles[SIM_STALL_COUNT];
@@ -99,11 +99,13 @@ struct sm_model {
     double l2_sector_cycles, dram_sector_cycles; /* cycles of a sector */
     double lat_l1, lat_l2, lat_dram, lat_shared, lat_fence, lat_atomic;
     struct cache l1_cache, l2_cache;
-    bool l2_limited;            /* a wave's footprint exceeds L2 */
-    bool local_exceeds_l1;      /* the resident blocks' local memory exceeds L1 */
-    double local_dram_fraction; /* share of local memory's sectors that L2 cannot hold */
-    double next_dispatch;       /* when the next block can start */
-    double barrier_free_at;     /* when the unit that counts barrier arrivals is free */
+    bool l2_limited;        /* a wave's footprint exceeds L2 */
+    double spill_miss_rate; /* of L1, of loads of spilled registers, whose addresses are unknown */
+    u64 spill_accesses;     /* so far */
+    /* Shares of local memory's sectors that L2 fetches from DRAM, and that it writes back. */
+    double local_fetched, local_written_back;
+    double next_dispatch;   /* when the next block can start */
+    double barrier_free_at; /* when the unit that counts barrier arrivals is free */
     struct sm_grid_barrier grid_barrier;
     double *dram_sectors_owed; /* by buffer and verb: DRAM sectors still to be transferred */
     struct atomic_unit *atomic_units;
@@ -128,11 +130,6 @@ static inline bool is_disabled(const struct sm_model *m, unsigned bit) {
  * of a reader. */
 double time_memory_access(struct sm_model *m, struct sm_warp *w, const u64 *p, double t,
                           u8 *reason);
-/* Models an access to a spilled register whose place in the code is unknown, so no reader waits.
- * Returns when the warp can issue its next instruction. */
-double time_memory_spill(struct sm_model *m, double t);
-/* Models one that machine code shows; returns when its data arrives. */
-double time_memory_sass_spill(struct sm_model *m, double t);
 /* Runs wavefronts through L1's data stage, counted for resource `r`; returns when they are done. */
 double time_memory_l1(struct sm_model *m, double t, double wavefronts, enum resource r);
 /* Sends sectors through the SM's share of L2; returns when L2 has them. */
@@ -141,6 +138,22 @@ double time_memory_l2(struct sm_model *m, double t, double sectors);
  * they are in DRAM, `cost` sectors move; returns when the data arrives, else `t`. */
 double time_memory_dram(struct sm_model *m, u64 line, u32 sectors, u32 first, double cost,
                         double t);
+
+/* Returns what a store to a line costs L2, in sectors read: sectors written wholly, and in part. */
+double time_memory_store_sectors(const struct sm_model *m, double full, double partial);
+/* Returns when DRAM starts to move sectors. */
+double time_memory_dram_transfer(struct sm_model *m, double t, double sectors);
+
+/* ---- replay_local.c ---- */
+
+double time_local_access(struct sm_model *m, const struct sm_warp *w, const u64 *p, double t,
+                         u8 *reason);
+/* Models an access to a spilled register whose place in the code is unknown, so no reader waits.
+ * Returns when the warp can issue its next instruction. */
+double time_local_spill(struct sm_model *m, double t);
+/* Models one that machine code shows; returns when its data arrives. */
+double time_local_sass_spill(struct sm_model *m, double t);
+void time_local_open(struct sm_model *m, double l1_bytes);
 
 /* ---- replay_atomics.c ---- */
 

@@ -227,6 +227,7 @@ static void set_dram_probability(struct traffic *t, const struct grid_geometry *
             t->dram_bytes += 32 * sectors;
         }
     }
+    t->writes_much = dram_sectors[WRITE] > 0.05 * (dram_sectors[READ] + dram_sectors[WRITE]);
     if (warm_share < 1) set_eviction(t, dram_sectors, l2 / usable_l2_fraction, 1 - warm_share);
 }
 
