@@ -1,5 +1,5 @@
 // The ring has one tile less than copies under way and the tile that is used.
-// lesson: chapters/13-async/README.md, How much must be under way
+// lesson: chapters/13-async/README.md, How much must be in flight
 // expect: data race in shared memory
 #include "../mistake.h"
 #include <cuda_pipeline.h>
