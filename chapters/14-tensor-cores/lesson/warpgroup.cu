@@ -26,15 +26,15 @@ __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (
 }
 
 // Where it begins; the next chunk of a row is 128 bytes on, the next eight rows 256. All in units of 16 bytes; no swizzle.
-__device__ unsigned long long matrix(const half *s) { return address(s) >> 4 | 8ull << 16 | 16ull << 32; }
+__device__ unsigned long long descriptor(const half *s) { return address(s) >> 4 | 8ull << 16 | 16ull << 32; }
 __device__ void multiply(float (&d)[4], unsigned long long a, unsigned long long b) {
     asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(a), "l"(b));
 }
-__device__ void begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 __device__ void wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
-__device__ void show() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 extern "C" __global__ void by_warps(float4 *out) {
     __shared__ __align__(128) half a[64 * 16], b[8 * 16];
@@ -52,11 +52,11 @@ extern "C" __global__ void by_warps(float4 *out) {
 extern "C" __global__ void by_the_warpgroup(float4 *out) {
     __shared__ __align__(128) half a[64 * 16], b[8 * 16];
     fill(a, 64 * 16), fill(b, 8 * 16);
-    show();                                                       // what threads wrote, to the products
+    fence_proxy_async();                                          // what threads wrote, to the products
     __syncthreads();
     float sum[4] = {};
-    begin();                                                      // the sums are as they should be
-    multiply(sum, matrix(a), matrix(b));                          // nobody loads, and nobody waits
+    wgmma_fence();                                                // the sums are as they should be
+    multiply(sum, descriptor(a), descriptor(b));                  // nobody loads, and nobody waits
     commit();
     wait();                                                       // now the sums are there
     out[threadIdx.x] = make_float4(sum[0], sum[1], sum[2], sum[3]);
