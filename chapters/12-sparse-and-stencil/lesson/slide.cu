@@ -16,7 +16,7 @@ extern "C" __global__ void sliding_line(float *out, const float *in) {
     float c[2 * REACH + 1]; // this column: rows y - 2 to y + 2
     for (int k = 1; k <= 2 * REACH; k++) c[k] = in[(y + k - REACH - 1) * WIDTH + x];
     for (; y < end; y++) {
-        float *row = line[y % 2] + REACH;                        // two lines in turn: one barrier a row
+        float *row = line[y % 2] + REACH;                        // two lines in turn: one barrier per row
 #pragma unroll
         for (int k = 0; k < 2 * REACH; k++) c[k] = c[k + 1];     // everything moves up by one ...
         c[2 * REACH] = in[(y + REACH) * WIDTH + x];              // ... and one element is new
