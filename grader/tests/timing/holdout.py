@@ -8,7 +8,7 @@
 holdout.tsv has a row for each mutant: exercise, mutant, measured us (an H100, caches cold), modelled us before anybody looked,
 modelled us now, the interval's ends, and what limits it. A hash of the name puts each mutant into one of two halves. Causes of
 errors may be looked for in the half `seen` only; the half `frozen` shows whether their cure holds elsewhere."""
-import concurrent.futures, hashlib, json, math, pathlib, subprocess, sys
+import concurrent.futures, hashlib, json, math, os, pathlib, subprocess, sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "docs/results/h100"
@@ -124,7 +124,7 @@ def main():
     for argument in sys.argv[1:]:
         if argument not in ("--model", "--check"): sys.exit(f"holdout.py: unknown option {argument}")
     if "--model" in sys.argv:
-        with concurrent.futures.ThreadPoolExecutor(2) as pool: rows = list(pool.map(model, rows))
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool: rows = list(pool.map(model, rows))
         write(rows)
     if "--check" in sys.argv:
         if PAGE.read_text() == page(rows): return
