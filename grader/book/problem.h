@@ -1,5 +1,5 @@
-/* problem.h — the data of one case of an exercise: draws inputs, computes expected outputs,
- * compares outputs. It knows nothing of devices. */
+/* problem.h — a problem is the data of one case of an exercise: draws inputs, computes expected
+ * outputs, compares outputs. It knows nothing of devices. */
 #pragma once
 #include "common/arena.h"
 #include "common/buf.h"
@@ -11,8 +11,9 @@
 struct ex_rng {
     uint64_t s[4]; /* xoshiro256** */
 };
-/* Initializes a generator for one purpose, such as part `part` of case `index`. Equal arguments
- * give equal numbers; any difference gives unrelated numbers. */
+/* Initializes a generator for one purpose: a name for what is drawn, such as the exercise's id, the
+ * index of the case and a part of it. Equal arguments give equal numbers; any difference gives
+ * unrelated numbers. */
 void problem_rng_init(struct ex_rng *r, const char *seed, const char *purpose, unsigned index,
                       unsigned part);
 
@@ -27,11 +28,14 @@ struct argument {
     bool is_writable; /* the argument is an output, or an output shares bytes with it */
     void *initial;    /* content before the call */
     void *expected;   /* outputs: double or int64_t for each element */
-    void *actual;     /* content read back: `actual_storage`, or `initial` if unchanged */
+    /* Content after the call: points to `actual_storage`, or to `initial` if that is unchanged. */
+    void *actual;
     void *actual_storage;
-    struct ex_rng output_rng;      /* generator of an output's random bits */
-    bool are_random_bits_deferred; /* not in `initial`: problem_write_random_bits() writes them */
-    bool has_expected;             /* `expected` holds results, and must be cleared for others */
+    struct ex_rng output_rng; /* generator of an output's random bits */
+    /* `initial` lacks the random bits: the caller writes them to the device, with
+     * problem_write_random_bits(). */
+    bool are_random_bits_deferred;
+    bool has_expected; /* `expected` holds results: problem_compute_expected() zeroes it first */
 };
 
 struct problem {
@@ -56,11 +60,13 @@ void problem_draw_scalars(struct problem *p, struct ex_rng *r);
  * saves the generator (`output_rng`): the caller writes the bits, with problem_write_random_bits.
  */
 void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs);
-/* Fills with random bits. In pieces of a multiple of 8 bytes, the result is the same. */
+/* Fills with random bits. Several calls give the bits of one call for all bytes, if every piece but
+ * the last is a multiple of 8 bytes. */
 void problem_fill_random_bits(struct ex_rng *r, void *data, size_t bytes);
 /* Writes the random bits of an output with are_random_bits_deferred. */
 void problem_write_random_bits(const struct problem *p, unsigned arg, void *to);
-/* Sets what the exercise's functions get as `host`: each argument's initial content, or NULL. */
+/* Sets what the exercise's functions get as `host`: each argument's initial content; NULL for one
+ * that the reference finds in `expected` (is_initial_in_expected). */
 void problem_host_pointers(const struct problem *p, void *host[EX_ARGS]);
 /* Computes `expected` with the exercise's reference. */
 void problem_compute_expected(struct problem *p);
@@ -69,8 +75,8 @@ void problem_compute_expected(struct problem *p);
 bool problem_compare(const struct problem *p, struct buf *message);
 void problem_close(struct problem *p);
 
-/* Appends the sizes, as "rows 33, cols 31", and the label if there is one. If the entry does not
- * get every dimension as an argument, they have no names: "33 x 31". */
+/* Appends the sizes, as "rows 33, cols 31", and the label if there is one. The sizes have no names
+ * ("33 x 31") if the entry does not get each of them as an argument. */
 void problem_append_case_name(const struct exercise *ex, const struct ex_case *c, struct buf *out);
 /* Appends the sizes alone: "33 x 31". */
 void problem_append_size(const struct exercise *ex, const struct ex_case *c, struct buf *out);
@@ -90,6 +96,6 @@ void problem_draw_case(const struct exercise *ex, const char *seed, unsigned k,
 /* Returns true if the entry gets the same size arguments as in a case that students can read: one
  * of the exercise's list, the technique case or the timed case. */
 bool problem_is_listed(const struct exercise *ex, const struct ex_case *c);
-/* Checks the exercise's definition of drawn cases. Returns false, and appends the reason, if there
- * is none or it is inconsistent. */
+/* Checks the exercise's definition of drawn cases. Returns false, and appends the reason, if the
+ * exercise has no such definition or an inconsistent one. */
 bool problem_check_drawn_cases(const struct exercise *ex, struct buf *reason);

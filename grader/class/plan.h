@@ -1,8 +1,9 @@
 /* plan.h — plans an intake: lists the entries of the folders that an instructor names, and finds
- * each one's student; the class commands call it. It reads names only, and Gradescope's metadata.
- * It drops no entry: one without a student has a reason. Each entry's own name decides its layout,
- * so one folder may hold several. If a student can't be told for certain, the entry and every
- * student who may be meant are unclear; the others are planned as usual. */
+ * the student of each entry; the class commands call it. It reads names only, and Gradescope's
+ * metadata. It drops no entry: one without a student has a reason. A layout is how an LMS names the
+ * entries of its export; each entry's name shows its layout, so one folder may hold several. If a
+ * student can't be told for certain, the entry and every student who may be meant are unclear; the
+ * others are planned as usual. */
 #pragma once
 #include "common/err.h"
 #include "common/exercise.h"
@@ -32,9 +33,11 @@ enum plan_layout {
 bool plan_parse_layout(const char *name, enum plan_layout *out);
 const char *plan_layout_name(enum plan_layout layout);
 
-/* When a file was handed in, by its entry's name; 0 = unknown. A file is newer than another only if
- * both numbers are greater. In Canvas, `order` is the upload's number, and `revision` counts
- * uploads of the same name (the "-2" in it); elsewhere both are the date. */
+/* When a file was handed in, as far as its entry's name tells; 0 = unknown. A file is newer than
+ * another only if both numbers are greater; if neither is, their folders decide (match_files.c). In
+ * Canvas, `order` is the upload's number, and `revision` is 1, or 1 + N for "name-N.cu", which
+ * Canvas makes of a name that was uploaded before; in other layouts both are the date's digits, as
+ * in 20261001215900. */
 struct plan_version {
     unsigned long long order, revision;
 };
@@ -44,25 +47,28 @@ enum plan_kind { PLAN_KIND_FOLDER, PLAN_KIND_ARCHIVE, PLAN_KIND_SOURCE, PLAN_KIN
 struct plan_entry {
     const char *dir; /* its folder */
     char *name;      /* its name there */
-    char *file;      /* the student's name of it, which is matched to exercises */
+    char *file;      /* its name without what the LMS added; matched to exercises */
     enum plan_kind kind;
     char *reason;      /* why it is not read; NULL = it is read */
-    bool needs_review; /* with `reason`: a person has to look */
+    bool needs_review; /* only with `reason`: it may be a submission, so a person has to look */
     char *ambiguity;   /* why its student is not certain, or NULL */
     enum plan_layout layout;
     struct plan_version version;
-    bool has_student, is_link, is_typed_text;
+    bool has_student, is_link;
+    bool is_typed_text; /* typed into the LMS's form, not a file that a student uploaded */
 };
 struct plan_student {
     char *id;            /* unique, escaped */
     char *name;          /* from the roster, or "" */
-    char *entry_key;     /* the student's name in the entries; NULL = no entry */
+    char *entry_key;     /* the student as the entries' names spell it; NULL = no entry */
     char *time;          /* of the submission, from the roster, Gradescope or git; NULL = unknown */
     char *review_reason; /* why a person has to decide which entry is the student's; NULL = clear */
     bool is_rostered;
-    unsigned candidate_entry; /* 1 + an unclaimed entry that may be the student's; 0 = none */
-    unsigned first_entry;     /* the first of the student's entries, for messages */
+    /* 1 + the index of an entry without a student that may be this one's; 0 = none. */
+    unsigned candidate_entry;
+    unsigned first_entry; /* index of the student's first entry, if entry_key is set */
 };
+/* A student of an entry: a group's entry has several. */
 struct plan_pair {
     unsigned student, entry;
 };
@@ -80,8 +86,10 @@ struct plan {
 };
 struct plan_options {
     enum plan_layout layout;
-    const char *roster;              /* a path, or NULL */
-    const char *utc_offset;          /* of the roster's times in words; NULL = they don't count */
+    const char *roster; /* a path, or NULL */
+    /* Zone of times in words in the roster, as "1 October 2026, 9:59 PM", which name none; NULL =
+     * such times are ignored. */
+    const char *utc_offset;
     const struct exercise *exercise; /* only this one, or NULL */
 };
 /* Builds the plan. Returns false if a folder or the roster can't be read. Free with plan_free. */
@@ -92,8 +100,9 @@ bool plan_build(struct plan *p, const char *const *paths, unsigned n, const stru
 unsigned plan_add_git_times(struct plan *p);
 void plan_free(struct plan *p);
 
-/* Reads the metadata of a Gradescope export: calls `on_submitter` with the folder's name, the id,
- * e-mail address and name of a person, and the time; "" = unknown. */
+/* Reads the metadata of a Gradescope export. Calls `on_submitter` for each person of each folder,
+ * with the folder's name; the person's id, e-mail address and name; and the time. "" = unknown.
+ * Returns false if the file can't be read or parsed. */
 bool plan_read_gradescope(const char *path,
                           void (*on_submitter)(void *user, const char *folder,
                                                const char *const names[3], const char *time),

@@ -4,22 +4,27 @@
  * Theory of operation. Compilers load values that they don't use: both sides of a condition, the
  * elements of a vector, a structure's padding. So a load of uninitialized bytes is no fault. Its
  * value is *undefined*, and a report follows where it decides: an address, a branch, an atomic
- * update, a member mask, printed text, memory that is read back.
+ * update, a member mask, printed text, memory that the host reads back.
  *
- * Registers have a shadow laid out as the frames (`warp.undef`): a set bit is an undefined bit of
- * the register at that place. For each 4 bytes of a frame, `warp.undef_origin` holds the origin of
- * the undefined bits of the slot that begins there, 0 = all are defined. A warp without undefined
- * values runs at full speed. A load that reads undefined bytes marks its registers and ends the
- * fast loop over the segment (`exec.fast_mask`); from there on, segments run by undef_run_segment
- * (undef_run.c), until no slot of the warp has undefined bits. There, each op's result is undefined
- * if its operands are (undef_ops.c): bit by bit for ops that move bits, lane by lane for
- * arithmetic, and not at all if the defined operands decide alone (selp, and, or). An op that moves
- * bits is its own rule: it runs once more, on the shadow.
+ * A warp's registers lie in a frame for each function. A register's *slot* there has the 32 lanes'
+ * values one after the other; a predicate's has a bit for each lane. `warp.undef` is the registers'
+ * shadow, with the same layout: a set bit is an undefined bit of the register. `warp.undef_origin`
+ * has a byte for each 4 bytes of a frame; only the one where a slot begins is used. It is the
+ * origin of the undefined bits of all lanes, 0 = all are defined.
  *
- * Memory's shadow holds, for each byte: 0 uninitialized, 1 initialized, else a *mark*: an undefined
- * value was stored, 2 × its origin. Marks are even, so a test by `&` for initialized bytes fails
- * for them. An origin is a load; the device keeps one report for each (`undef_origin_table`): the
- * lowest block's first such read.
+ * A warp without undefined values runs at full speed. A load that reads undefined bytes marks its
+ * registers and clears `exec.fast_mask`, which ends the fast loop over the segment; from there on,
+ * undef_run_segment (undef_run.c) runs segments, until no slot of the warp has undefined bits. It
+ * makes each op's result undefined where its operands are (undef_ops.c): bit by bit for ops that
+ * move bits, lane by lane for arithmetic. A result that the defined operands alone decide (selp,
+ * and, or) is defined. For an op that moves bits, the same op, run on the shadow, gives the
+ * result's shadow.
+ *
+ * Memory's shadow holds, for each byte: 0 uninitialized, 1 initialized; any other value is a
+ * *mark*, 2 × an origin: an undefined value was stored there. Marks are even, so `&` of several
+ * shadow bytes tells whether all are initialized. An *origin* is the instruction that an undefined
+ * value came from: a load, a shuffle from an absent lane, a wgmma without a wait. The device keeps
+ * one report for each (`undef_origin_table`): the first by the block of the lowest number.
  *
  * Structures are also copied byte by byte, with their padding, by loads, selections and stores. An
  * uninitialized byte next to initialized ones is therefore not reported where it is read back,
@@ -30,9 +35,9 @@
 enum {
     UNDEF_INITIALIZED = 1,  /* in the shadow of memory; 0: uninitialized */
     UNDEF_MAX_ORIGINS = 63, /* from 1; the last one stands for all later ones */
-    UNDEF_PADDING =
-        64, /* or-ed onto an origin: a byte next to initialized ones that was only moved so far */
-    /* in the shadow: the target of a copy in flight (race/async.c); never a mark */
+    UNDEF_PADDING = 64,     /* flag in an origin: perhaps padding, as it was only moved so far */
+    /* In the shadow of shared memory: the target of a copy in flight (race/async.c). As a mark it
+     * would have origin 0, which none has; undef_is_mark takes it for one, so test for it first. */
     UNDEF_PENDING = 128
 };
 
@@ -40,9 +45,9 @@ static inline bool undef_is_mark(unsigned char shadow) { return shadow > 1; }
 
 /* ---- memory (undef_memory.c) ---- */
 
-/* Handles a lane's access to bytes that are not all initialized. `shadow` is that of the access,
- * with 8 bytes readable on both sides. A load marks its registers; an atomic is reported, since it
- * decides at once. */
+/* Handles a lane's load or atomic of bytes that are not all initialized. `shadow` is that of the
+ * access; the 8 bytes before and after it are read, too, to recognize padding. A load marks its
+ * registers. An atomic uses the value at once, so it is reported here. */
 void undef_access(struct exec *x, const struct op *o, const struct mem_desc *d, u32 lane,
                   u64 address, const unsigned char *shadow, enum mem_space space);
 /* Marks the undefined bytes that a store has written. */
@@ -74,13 +79,16 @@ static inline void undef_set_operand(const struct exec *x, ref r, u32 bytes, u32
     if (r != REF_NONE && ref_base(r) == BASE_FRAME)
         undef_put(x->warp, operand_at(x, r), bytes, mask, undefined, origin);
 }
-/* Updates the counts after the shadow was written by other means. */
+/* To be called after an op has written a slot's shadow directly (undef_enter_shadow): sets the
+ * slot's origin, 0 if all bits are defined, and updates the warp's count of undefined slots. */
 void undef_refresh(struct warp *w, void *slot, u32 bytes, u8 origin);
+/* Copies the undefined bits and origins of a device function's parameters. */
 void undef_copy(struct warp *w, void *to, const void *from, u32 bytes, u32 mask);
 void undef_clear(struct warp *w); /* when a block starts */
 
-/* Makes ops run on the shadow instead of the registers; sources that are no registers are 0 there.
- * undef_source_ref renames the sources of an op. undef_leave_shadow goes back to the registers. */
+/* Makes ops run on the shadow instead of the registers, until undef_leave_shadow. undef_source_ref
+ * gives the operand to use for a source: itself if it is a register, else a zero, since constants
+ * are defined. */
 struct undef_saved_bases {
     unsigned char *base[BASE_COUNT];
 };
@@ -100,27 +108,28 @@ u8 undef_load_origin(struct exec *x, const struct op *o, u32 lane, u64 address, 
 u8 undef_shuffle_origin(struct exec *x, const struct op *o, u32 lane, u32 from, u32 members);
 /* Returns the origin for the results of wgmma before a wait. */
 u8 undef_wgmma_origin(struct exec *x, const struct op *o);
-/* Reports a use at `o`, such as "uses it as an address", once for each of the lanes. */
+/* Reports a use at `o`, such as "uses it as an address"; counts it once for each of the lanes. */
 void undef_report_use(struct exec *x, u8 origin, const struct op *o, u32 lanes,
                       const char *use_text);
-/* Reports an operand that decides for the lanes of the mask if it is undefined; then marks it as
- * defined. */
+/* If the operand is undefined in a lane of the mask, reports that it decides there, and marks it as
+ * defined, so that it is reported once. */
 void undef_check_use(struct exec *x, const struct op *o, ref r, u32 bytes, u32 mask,
                      const char *use_text);
 /* Reports an access to uninitialized memory that decides at once. */
 void undef_report_access(struct exec *x, const struct op *o, u32 lane, u64 address, u32 width,
                          enum mem_space space);
-/* Marks the launch's uninitialized reads of shared memory as explained by a reported race. */
+/* Marks the launch's uninitialized reads of shared memory as explained by a reported race, so that
+ * they are not reported, too. */
 void undef_mark_explained(struct sim *s, u64 launch);
 void undef_close(struct sim *s);
-/* call it before the module's ops are freed */
+/* Drops origins that refer to the module's ops. Call it before these are freed. */
 void undef_unload(struct sim *s, const struct sim_module *m);
 
 /* ---- a warp with undefined values (undef_run.c, undef_ops.c) ---- */
 
-/* Runs the segment from the op after x->undef_load on, checks the operands of its control op, and
- * returns that op. */
+/* Runs the segment from the op after x->undef_load on, checks the operands of the op that ends it
+ * (such as a branch, barrier or exit), and returns that op. */
 const struct op *undef_run_segment(struct exec *x, u32 active);
-/* Computes the undefined bits of the result of an op that is a function of its operands, by lane.
- */
+/* For an op whose result depends on its operands only: computes the undefined bits of the result.
+ * undef_guard_lanes: the lanes whose guard, the op's predicate, is undefined. */
 void undef_run_lane_op(struct exec *x, const struct op *o, u32 mask, u32 undef_guard_lanes);

@@ -1,13 +1,13 @@
 /* mem.h — device memory: allocations with redzones in one reserved range of host addresses, and
  * their initialization shadow. sim.c and core use it.
  *
- * Device address SIM_BASE + n is byte n of `bytes`, from memory_start() to memory_end(). Reserving
- * the range costs no memory: the host adds a page when it is first touched. First comes memory that
- * host and device share (pages of a memfd, see memfd_create(2)), then memory that the device takes
- * for itself, then device memory proper, from SIM_DEVICE_BASE on. Only the allocation table decides
- * which addresses are valid. The initialization shadow holds one byte for each byte of memory
- * (core/undef.h): bits would need a
- * read-modify-write, in which two workers could lose an update. */
+ * Device address SIM_BASE + n is byte n of `bytes`, for n from memory_start() to memory_end().
+ * Reserving the range costs no memory: the host adds a page when it is first touched. It has three
+ * regions: MEM_HOST_SHARED, pages of a memfd (see memfd_create(2)) that host and device share;
+ * MEM_INTERNAL, what the device takes for itself, such as its heap; MEM_DEVICE, all other memory,
+ * from SIM_DEVICE_BASE on. Only the allocation table decides which addresses are valid. The
+ * initialization shadow says of each byte, in a byte, whether it is initialized (core/undef.h):
+ * with bits, two threads that write the same shadow byte could lose an update. */
 #pragma once
 #include "grader/sim/sim.h"
 
@@ -19,13 +19,15 @@ enum {
 };
 
 /* Freed ranges wait in a region's quarantine, so that a use after free is found. They are reused
- * only while it holds at least this many allocations or bytes. */
+ * only while it holds at least MEM_QUARANTINE_COUNT allocations or MEM_QUARANTINE_BYTES, or if
+ * there is no other space. */
 enum { MEM_QUARANTINE_COUNT = 1024 };
 #define MEM_QUARANTINE_BYTES (256ull << 20)
 
 enum memory_region { MEM_HOST_SHARED, MEM_INTERNAL, MEM_DEVICE, MEM_REGION_COUNT };
 
-/* HIDDEN: pinned host memory (is_pinned_host) while a kernel runs. */
+/* HIDDEN: an allocation with is_pinned_host while a kernel runs: an access is reported as an
+ * invalid address. */
 enum allocation_state { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_HIDDEN };
 
 struct allocation {
@@ -35,13 +37,18 @@ struct allocation {
     /* A `__device__` or `__constant__` variable: sim_reset keeps it and restores its initial value.
      */
     bool is_module_var;
-    bool is_race_checked; /* the running launch may write it (race/writable_allocations.c) */
-    uint8_t region;       /* enum memory_region; only MEM_DEVICE counts toward the limit */
-    bool is_pinned_host;  /* stands for pinned host memory: copies may access it, kernels may not */
+    /* The running launch may write it, so its accesses are checked for races
+     * (race/writable_allocations.c). */
+    bool is_race_checked;
+    uint8_t region; /* enum memory_region; only MEM_DEVICE counts toward the limit */
+    /* Stands, in MEM_DEVICE, for a pinned buffer of the host: copies may access it, kernels may
+     * not.
+     */
+    bool is_pinned_host;
     bool is_page_aligned; /* begins at a page and shares no page: another process may map it */
     bool is_initialized;  /* every byte is known to be initialized: no need to read the shadow */
-    /* Bytes from the start that memory_update_initialized has found initialized; without meaning if
-     * is_initialized. */
+    /* Length of the leading part that memory_update_initialized found initialized; not used once
+     * is_initialized is set. */
     uint64_t initialized_prefix;
     uint32_t serial;      /* order of allocation, for reports */
     uint32_t free_serial; /* order of freeing */
@@ -54,8 +61,10 @@ struct memory {
     /* Sorted by start; freed ones stay until their range is reused. */
     struct allocation *allocations;
     unsigned count, capacity;
-    uint64_t limit, used;
-    uint64_t dirty_end; /* highest end of an allocation since memory_release_pages */
+    uint64_t limit, used; /* bytes of MEM_DEVICE: allowed, allocated */
+    /* The pages above it are zero: the highest end of an allocation that has lived since
+     * memory_release_pages. */
+    uint64_t dirty_end;
     struct {
         uint64_t low, high;     /* offsets */
         uint64_t ever_used_end; /* end of all that was ever allocated */
@@ -72,9 +81,9 @@ struct memory {
     bool has_undef_marks; /* the shadow may hold marks of undefined values (core/undef.h) */
 };
 
-/* Creates a memfd full of "initialized", whose pages are mapped again and again as the shadow of
- * large inputs. If that fails, shadows take ordinary memory. Call it once, before the process
- * enters its sandbox. */
+/* Creates a memfd whose bytes all mean "initialized". The shadow of a large input maps its pages
+ * repeatedly instead of taking memory. If that fails, shadows take ordinary memory. Call it once,
+ * before the process enters its sandbox. */
 void memory_create_shadow_file(void);
 /* Reserves the range of addresses; `limit`: bytes of device memory. */
 bool memory_open(struct memory *m, uint64_t limit, struct err *e);
@@ -91,8 +100,8 @@ uint64_t memory_alloc_internal(struct memory *m, uint64_t bytes, const char *nam
 /* Allocates in MEM_HOST_SHARED; every byte counts as initialized. Returns 0 if
  * memory_map_host_shared has not been called. */
 uint64_t memory_alloc_host_shared(struct memory *m, uint64_t bytes, const char *name);
-/* Hides pinned host memory from kernels, which then get the report of an invalid address, or shows
- * it to copies again. */
+/* Sets the state of pinned host memory: ALLOCATION_HIDDEN while a kernel runs, else
+ * ALLOCATION_LIVE, in which copies may access it. */
 void memory_set_host_hidden(struct memory *m, bool hidden);
 /* Backs an allocation of memory_alloc_pages with pages of a memfd, until memory_unmap_file_pages,
  * which gives all such allocations fresh pages of zeroes. */
@@ -113,10 +122,12 @@ int memory_find_preceding(const struct memory *m, uint64_t address);
 /* Returns the live allocation that holds the address, or is empty and starts there; else NULL. */
 struct allocation *memory_find_allocation(struct memory *m, uint64_t address);
 uint64_t memory_page_size(void);
-/* Offsets from SIM_BASE between which allocations may be: addresses are reserved for these. */
+/* Bounds of the reserved range, as offsets from SIM_BASE. */
 uint64_t memory_start(const struct memory *m);
 uint64_t memory_end(const struct memory *m);
-/* Offsets that bound all allocations since memory_release_pages, and grow in few steps. */
+/* Bounds of all allocations that have lived since memory_release_pages, as offsets from SIM_BASE.
+ * They are rounded outwards, so that they seldom change: the shadow of races (race/shadow.c)
+ * begins anew when they do. */
 uint64_t memory_used_start(const struct memory *m);
 uint64_t memory_used_end(const struct memory *m);
 /* Returns true if a limit of address space (`ulimit -v`) made memory_open() reserve less. */
@@ -125,16 +136,17 @@ bool memory_is_address_limited(const struct memory *m);
 void memory_set_initialized(struct memory *m, uint64_t address, uint64_t bytes,
                             bool is_initialized);
 bool memory_is_initialized(const struct memory *m, uint64_t address, uint64_t bytes);
-/* Notes that the allocation may have uninitialized bytes now, unless host and device share it: that
- * always counts as initialized. */
+/* Clears what is known of the allocation's initialization. Memory that host and device share always
+ * counts as initialized. */
 static inline void memory_forget_initialized(struct allocation *a) {
     a->is_initialized = a->region == MEM_HOST_SHARED;
     a->initialized_prefix = 0;
 }
 /* Marks all live allocations as initialized. */
 void memory_set_all_initialized(struct memory *m);
-/* Sets is_initialized where the shadow allows it. Call it after a launch with the sanitizer. It
- * continues at initialized_prefix, so no byte is checked twice. */
+/* Sets is_initialized for each allocation whose shadow says that every byte is initialized. Call it
+ * after a launch with the sanitizer. It continues at initialized_prefix, so no byte is checked
+ * twice. */
 void memory_update_initialized(struct memory *m);
 /* Writes a phrase that locates an address: "4 bytes past the end of `out` (4096 bytes)". */
 void memory_describe(const struct memory *m, uint64_t address, unsigned width, char *out,
@@ -142,7 +154,8 @@ void memory_describe(const struct memory *m, uint64_t address, unsigned width, c
 /* The same relative to allocation `i` of the table, the one that the access was meant for. */
 void memory_describe_relative(const struct memory *m, int i, uint64_t address, unsigned width,
                               char *out, size_t size);
-/* The same in elements of `width` bytes: "element 3 of `out` (4096 bytes)"; "memory " and the
- * phrase of memory_describe if the address is in no allocation, or not where an element begins. */
+/* The same in elements of `width` bytes: "element 3 of `out` (4096 bytes)". If the address is in no
+ * allocation, or not where an element begins, writes "memory " and the phrase of memory_describe.
+ */
 void memory_describe_element(const struct memory *m, uint64_t address, unsigned width, char *out,
                              size_t size);
