@@ -25,11 +25,12 @@ static bool read_all(int fd, const char *path, size_t limit, struct buf *out, st
         if (total > limit) return err_set(e, ERR_LIMIT, "%s: larger than %zu bytes", path, limit);
         buf_add(out, chunk, (size_t)n);
     }
-    buf_add(out, "", 0);
+    buf_add(out, "", 0); /* gives an empty file, too, data that ends in a NUL */
     return true;
 }
 
 bool file_read(const char *path, size_t limit, struct buf *out, struct err *e) {
+    /* O_NONBLOCK: to open a pipe must not block. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) return set_errno_error(e, path, "open");
     struct stat st;
@@ -97,10 +98,10 @@ bool file_open(const char *path, struct file_out *o, struct err *e) {
 }
 
 bool file_close(struct file_out *o, bool commit, struct err *e) {
-    if (!o->path[0])
+    if (!o->path[0]) /* standard output */
         return (fflush(o->f) == 0 && !ferror(o->f)) ||
                set_errno_error(e, "standard output", "write");
-    if (!o->temporary[0]) {
+    if (!o->temporary[0]) { /* a device or a pipe */
         bool written = fflush(o->f) == 0 && !ferror(o->f);
         return (fclose(o->f) == 0 && written) || set_errno_error(e, o->path, "write");
     }
@@ -110,7 +111,7 @@ bool file_close(struct file_out *o, bool commit, struct err *e) {
     if (commit && ok && rename(o->temporary, o->path) == 0) return true;
     if (commit) set_errno_error(e, o->path, "write");
     unlink(o->temporary);
-    return !commit;
+    return !commit; /* to discard the file is no error */
 }
 
 bool file_write_output(const char *path, const void *data, size_t size, struct err *e) {

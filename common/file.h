@@ -10,14 +10,15 @@
 
 /* Appends the file's bytes to `out`. Fails unless it is a regular file of at most `limit` bytes. */
 bool file_read(const char *path, size_t limit, struct buf *out, struct err *e);
-/* Writes a temporary file next to the target and renames it: readers see the old file or the new
- * one, never a part. Fails if the target exists but is not a regular file. */
+/* Writes a file of the program's own. Writes a temporary file next to the target and renames it:
+ * readers see the old file or the new one, never a part. Fails if the target exists but is not a
+ * regular file. */
 bool file_write(const char *path, const void *data, size_t size, struct err *e);
 /* The same for a path that a person named: follows a link; writes to a device or a pipe directly.
  */
 bool file_write_output(const char *path, const void *data, size_t size, struct err *e);
-/* The same in steps, so that an unwritable path fails before the work. `path` NULL: standard
- * output. A file appears only at file_close() with `commit`. */
+/* Opens and closes such an output, so that an unwritable path fails before the work. `path` NULL:
+ * standard output. A file appears only at file_close() with `commit`. */
 struct file_out {
     FILE *f;
     char path[4096], temporary[4096];

@@ -319,7 +319,7 @@ void intake_add(struct intake *in, const char *path, const void *data, size_t si
 }
 
 void intake_add_other(struct intake *in, const char *path) {
-    if (match_misnamed_exercise(path))
+    if (match_has_wrong_extension(path))
         intake_reject(in, path, true, "named after an exercise, but not a .cu file");
     else in->other_file_count++;
 }

@@ -17,7 +17,7 @@ void match_files_to_exercises(struct intake *in, const struct exercise *const *l
                               struct exercise_match *out);
 /* Returns true for an exercise's name with the extension of another kind of text: somebody may have
  * handed in the exercise like that, because an LMS refuses .cu. */
-bool match_misnamed_exercise(const char *path);
+bool match_has_wrong_extension(const char *path);
 /* Returns true if the file's name is that of the exercise. */
 bool match_exercise_name(const struct exercise *ex, const char *path);
 /* Parses a name that Canvas gives, as "doejane_LATE_123_456_transpose.cu"; the parts point into

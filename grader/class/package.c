@@ -1,6 +1,7 @@
-/* package.c — see package.h. The zip has sources, not programs: the container builds them with the
- * compiler that packages.txt names. Starter files are the book's originals, even if somebody has
- * edited chapters/. Equal trees give equal packages. */
+/* package.c — writes Gradescope's autograder; see package.h. The zip has sources, not programs: its
+ * setup.sh builds them in Gradescope's container, with the compiler that grader/packages.txt names.
+ * Starter files are the book's originals, even if somebody has edited chapters/. Equal trees give
+ * equal packages. */
 #include "common/file.h"
 #include "common/text.h"
 #include "grader/book/book.h"
@@ -32,13 +33,13 @@ static bool add_file(struct package_builder *p, const char *from, const char *to
     return ok;
 }
 
-/* Returns true for files that the programs don't need. */
+/* Returns true for what grading doesn't need: hidden files, tests, backups of students' files. */
 static bool is_excluded(const char *relative) {
     const char *base = path_basename(relative);
     return base[0] == '.' || !strcmp(relative, "grader/tests") || strstr(base, ".bak-");
 }
 
-static bool add_book_file(struct package_builder *p, const char *relative, const char *from) {
+static bool add_book_file(struct package_builder *p, const char *from, const char *relative) {
     char to[PATH_MAX];
     struct buf text = {0};
     const struct exercise *ex = book_exercise_of_starter(relative);
@@ -50,27 +51,46 @@ static bool add_book_file(struct package_builder *p, const char *relative, const
     return ok;
 }
 
-/* Adds a file or a folder; it follows no link, as the book has none. */
-static bool add_tree(struct package_builder *p, const char *relative, unsigned depth) {
-    char path[PATH_MAX], child[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", book_root(), relative);
-    struct stat st;
-    if (lstat(path, &st) < 0) return err_set(p->e, ERR_INPUT, "%s is missing in the book", path);
-    if (S_ISREG(st.st_mode)) return add_book_file(p, relative, path);
-    int fd = S_ISDIR(st.st_mode) && depth < MAX_DEPTH
-                 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                 : -1;
-    char **names = fd >= 0 ? intake_names(fd) : NULL;
+static bool add_tree(struct package_builder *p, const char *relative, unsigned depth);
+
+static bool add_children(struct package_builder *p, const char *relative, char **names,
+                         unsigned depth) {
+    char child[PATH_MAX];
     bool ok = true;
-    for (unsigned i = 0; names && names[i] && ok; i++)
-        if (path_join(child, sizeof child, relative, names[i]) && !is_excluded(child))
-            ok = add_tree(p, child, depth + 1);
+    for (unsigned i = 0; names[i] && ok; i++) {
+        if (!path_join(child, sizeof child, relative, names[i]))
+            ok = err_set(p->e, ERR_INPUT, "%s/%s: path too long", relative, names[i]);
+        else if (!is_excluded(child)) ok = add_tree(p, child, depth + 1);
+    }
+    return ok;
+}
+
+static bool add_folder(struct package_builder *p, const char *path, const char *relative,
+                       unsigned depth) {
+    if (depth == MAX_DEPTH)
+        return err_set(p->e, ERR_INPUT, "%s: more than %d folders deep", path, MAX_DEPTH);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char **names = fd >= 0 ? intake_names(fd) : NULL;
+    bool ok = names ? add_children(p, relative, names, depth)
+                    : err_set(p->e, ERR_SYSTEM, "%s: cannot read this folder", path);
     if (names) intake_free_names(names);
     if (fd >= 0) close(fd);
     return ok;
 }
 
-/* Adds the assignment and its hidden cases; their relative paths stay the same. */
+/* Adds a file or a folder. Skips links and devices: the book has none. */
+static bool add_tree(struct package_builder *p, const char *relative, unsigned depth) {
+    char path[PATH_MAX];
+    struct stat st;
+    if (!path_join(path, sizeof path, book_root(), relative))
+        return err_set(p->e, ERR_INPUT, "%s: path too long", relative);
+    if (lstat(path, &st) < 0) return err_set(p->e, ERR_INPUT, "%s is missing in the book", path);
+    if (S_ISREG(st.st_mode)) return add_book_file(p, path, relative);
+    return !S_ISDIR(st.st_mode) || add_folder(p, path, relative, depth);
+}
+
+/* Adds the assignment as assignment/assignment.toml, and its hidden cases, each as far below
+ * assignment/ as it is below the assignment's folder. */
 static bool add_assignment(struct package_builder *p, const struct assignment *a) {
     char to[PATH_MAX];
     size_t dir_len = (size_t)(path_basename(a->path) - a->path);
@@ -90,17 +110,18 @@ static bool add_assignment(struct package_builder *p, const struct assignment *a
 }
 
 static bool add_all(struct package_builder *p, const struct assignment *a) {
-    static const char *const trees[] = {"LICENSE", "Makefile", "chapters",
-                                        "common",  "grader",   "solutions"};
+    static const char *const scripts[] = {"setup.sh", "run_autograder"},
+                             *const book_parts[] = {"LICENSE", "Makefile", "chapters",
+                                                    "common",  "grader",   "solutions"};
     char from[PATH_MAX];
     bool ok = true;
-    for (unsigned i = 0; i < 2 && ok; i++) {
-        static const char *const scripts[] = {"setup.sh", "run_autograder"};
+    for (unsigned i = 0; i < sizeof scripts / sizeof *scripts && ok; i++) {
         snprintf(from, sizeof from, "%s/grader/template/gradescope/%s", book_root(), scripts[i]);
         ok = add_file(p, from, scripts[i]);
     }
     ok = ok && add_assignment(p, a);
-    for (unsigned i = 0; i < sizeof trees / sizeof *trees && ok; i++) ok = add_tree(p, trees[i], 0);
+    for (unsigned i = 0; i < sizeof book_parts / sizeof *book_parts && ok; i++)
+        ok = add_tree(p, book_parts[i], 0);
     return ok;
 }
 

@@ -18,17 +18,28 @@
 #include <string.h>
 #include <unistd.h>
 
-struct submission {
+/* What a student handed in for the exercises of the assignment. */
+struct hand_in {
     struct intake in;
+    unsigned exercise_count;
+    /* For each exercise: */
+    const struct exercise **exercises;
     struct exercise_match *matches;
-    const struct exercise **list;
-    unsigned n;
-    const char **absence_reasons; /* why each exercise has no file; NULL = it has one */
-    bool needs_review;
+    const char **absence_reasons; /* why it has no file; NULL = it has one */
 };
 
-static bool read_submission(const struct options *o, const char *folder, struct submission *h,
-                            struct err *e) {
+static void set_absence_reasons(struct hand_in *h) {
+    for (unsigned i = 0; i < h->exercise_count; i++) {
+        if (h->matches[i].file_index >= 0) continue;
+        h->absence_reasons[i] =
+            h->matches[i].reason ? h->matches[i].reason
+            : h->in.needs_review ? "no file for this exercise, but some entries could not be taken"
+                                 : "no file for this exercise was handed in";
+    }
+}
+
+static bool read_hand_in(const struct options *o, const char *folder, struct hand_in *h,
+                         struct err *e) {
     char path[PATH_MAX];
     if (!path_join(path, sizeof path, folder, "submission"))
         return err_set(e, ERR_INPUT, "%s: path too long", folder);
@@ -36,53 +47,44 @@ static bool read_submission(const struct options *o, const char *folder, struct 
     if (fd < 0) return err_set(e, ERR_INPUT, "%s is not a readable folder", path);
     intake_folder(fd, intake_accept_source, NULL, &h->in);
     close(fd);
-    h->n = o->loaded_assignment->n, h->list = cli_class_list(o, e);
-    h->matches = xcalloc(h->n + 1, sizeof *h->matches),
-    h->absence_reasons = xcalloc(h->n + 1, sizeof *h->absence_reasons);
-    match_files_to_exercises(&h->in, h->list, h->matches);
-    h->needs_review = h->in.needs_review;
-    for (unsigned i = 0; i < h->in.nrejections; i++)
-        h->needs_review |= h->in.rejections[i].needs_review;
-    for (unsigned i = 0; i < h->n; i++) {
-        h->needs_review |= h->matches[i].file_index < 0 && h->matches[i].reason;
-        if (h->matches[i].file_index >= 0) continue;
-        h->absence_reasons[i] =
-            h->matches[i].reason ? h->matches[i].reason
-            : h->needs_review    ? "no file for this exercise, but some entries could not be taken"
-                                 : "no file for this exercise was handed in";
-    }
+    h->exercise_count = o->loaded_assignment->n, h->exercises = cli_class_list(o, e);
+    h->matches = xcalloc(h->exercise_count + 1, sizeof *h->matches),
+    h->absence_reasons = xcalloc(h->exercise_count + 1, sizeof *h->absence_reasons);
+    match_files_to_exercises(&h->in, h->exercises, h->matches);
+    set_absence_reasons(h);
     return true;
 }
 
 /* Appends what was left out, with the reasons, for the page that the student sees. */
-static void put_rejections(const struct submission *h, struct buf *out) {
+static void put_rejections(const struct hand_in *h, struct buf *out) {
     for (unsigned i = 0; i < h->in.nrejections; i++)
         buf_printf(out, "left out: %s: %s\n", h->in.rejections[i].path, h->in.rejections[i].reason);
 }
 
-static bool grade_all(const struct options *o, const struct submission *h, struct result *results,
+static bool grade_all(const struct options *o, const struct hand_in *h, struct result *results,
                       struct err *e) {
     struct grade_options go = options_to_grade_options(o, o->devices[0]);
-    /* Students may submit again and again, and read which sizes failed: each file draws its own. */
+    /* Students may submit again and again, and read which sizes failed: each version of a file gets
+     * drawn cases of its own. */
     go.size_seed_includes_source = true;
-    go.prefetch_inputs = false; /* containers are small */
-    struct grade_item *items = xcalloc(h->n + 1, sizeof *items);
-    struct result *graded = xcalloc(h->n + 1, sizeof *graded);
+    go.prefetch_inputs = false; /* Gradescope's containers have little memory */
+    struct grade_item *items = xcalloc(h->exercise_count + 1, sizeof *items);
+    struct result *graded = xcalloc(h->exercise_count + 1, sizeof *graded);
     unsigned n = 0;
-    for (unsigned i = 0; i < h->n; i++)
+    for (unsigned i = 0; i < h->exercise_count; i++)
         if (!h->absence_reasons[i])
             items[n++] =
-                (struct grade_item){.ex = h->list[i],
-                                    .name = h->list[i]->name,
+                (struct grade_item){.ex = h->exercises[i],
+                                    .name = h->exercises[i]->name,
                                     .source = &h->in.files[h->matches[i].file_index].data,
-                                    .policy = class_policy(o->loaded_assignment, h->list[i])};
-    /* One job by default, for the same reason. */
+                                    .policy = class_policy(o->loaded_assignment, h->exercises[i])};
+    /* One job by default: containers have little memory. */
     bool ok = !n || class_grade_many(items, n, o->jobs ? o->jobs : 1, &go, graded, e);
-    for (unsigned i = 0, k = 0; ok && i < h->n; i++) {
+    for (unsigned i = 0, k = 0; ok && i < h->exercise_count; i++) {
         if (!h->absence_reasons[i]) results[i] = graded[k++];
         else
-            results[i] = (struct result){.ex = h->list[i],
-                                         .id = book_id(h->list[i]),
+            results[i] = (struct result){.ex = h->exercises[i],
+                                         .id = book_id(h->exercises[i]),
                                          .file = "",
                                          .message = "",
                                          .max_score = 100};
@@ -109,7 +111,8 @@ static bool read_submission_time(const char *folder, long long *out) {
 }
 
 /* Returns the next exercise to drop: the lowest score, of equal ones the heaviest, which is best
- * for the student. The store's view `mark` uses the same rule. */
+ * for the student. The store's view `mark` uses the same rule. There is one: an assignment file
+ * with drop_lowest >= n is refused. */
 static unsigned lowest_score_index(const struct assignment *a, const double *score,
                                    const bool *is_dropped) {
     unsigned at = a->n;
@@ -124,7 +127,7 @@ static unsigned lowest_score_index(const struct assignment *a, const double *sco
 }
 
 static double total_score(const struct assignment *a, const struct result *results,
-                          const struct submission *h) {
+                          const struct hand_in *h) {
     double *score = xcalloc(a->n, sizeof *score), sum = 0, weights = 0;
     bool *is_dropped = xcalloc(a->n, sizeof *is_dropped);
     for (unsigned i = 0; i < a->n; i++) score[i] = h->absence_reasons[i] ? 0 : results[i].score;
@@ -136,12 +139,9 @@ static double total_score(const struct assignment *a, const struct result *resul
     return weights > 0 ? sum / weights : 0;
 }
 
-static double final_score(const struct options *o, const char *folder, const struct result *results,
-                          const struct submission *h, struct buf *note) {
-    const struct assignment *a = o->loaded_assignment;
-    long long submitted, days = 0;
-    bool has_time = read_submission_time(folder, &submitted);
-    if (has_time) days = assignment_days_late(a, submitted);
+/* Appends what changes the score of all exercises together. `days`: started days of lateness. */
+static void append_score_notes(const struct assignment *a, bool has_time, long long days,
+                               struct buf *note) {
     if (a->has_deadline && !has_time)
         buf_puts(note, "The submission time is unknown, so the submission counts as on time.\n");
     if (days)
@@ -150,6 +150,17 @@ static double final_score(const struct options *o, const char *folder, const str
     if (a->drop_lowest)
         buf_printf(note, "The lowest %u of %u scores %s dropped.\n", a->drop_lowest, a->n,
                    a->drop_lowest == 1 ? "is" : "are");
+}
+
+/* Returns the score to report; NAN if it is the sum of the exercises' scores, which Gradescope adds
+ * up. Appends to `note` what changed the score. */
+static double final_score(const struct options *o, const char *folder, const struct result *results,
+                          const struct hand_in *h, struct buf *note) {
+    const struct assignment *a = o->loaded_assignment;
+    long long submitted, days = 0;
+    bool has_time = read_submission_time(folder, &submitted);
+    if (has_time) days = assignment_days_late(a, submitted);
+    append_score_notes(a, has_time, days, note);
     return days || a->drop_lowest ? total_score(a, results, h) * assignment_late_factor(a, days)
                                   : NAN;
 }
@@ -162,14 +173,14 @@ static const char *visibility_name(enum assignment_visibility s) {
     return names[s];
 }
 
-static void write_report(const struct options *o, const char *folder, const struct submission *h,
+static void write_report(const struct options *o, const char *folder, const struct hand_in *h,
                          const struct result *results, double start_seconds, struct buf *out) {
     const struct assignment *a = o->loaded_assignment;
     struct buf note = {0};
-    double *share = xcalloc(h->n, sizeof *share), weights = 0;
-    for (unsigned i = 0; i < h->n; i++) weights += a->parts[i].weight;
-    for (unsigned i = 0; i < h->n; i++)
-        share[i] = a->parts[i].weight / weights; /* 100 points in all */
+    double *share = xcalloc(h->exercise_count, sizeof *share), weights = 0;
+    for (unsigned i = 0; i < h->exercise_count; i++) weights += a->parts[i].weight;
+    for (unsigned i = 0; i < h->exercise_count; i++)
+        share[i] = a->parts[i].weight / weights; /* of the 100 points */
     struct report_autograder_options report_options = {
         .goal_visibility = visibility_name(a->gradescope.goals),
         .guard_visibility = visibility_name(a->gradescope.guards),
@@ -177,26 +188,26 @@ static void write_report(const struct options *o, const char *folder, const stru
         .leaderboard = a->gradescope.leaderboard,
         .weights = share,
         .absent_reasons = h->absence_reasons,
-        .needs_review = h->needs_review};
+        .needs_review = h->in.needs_review};
     report_options.score = final_score(o, folder, results, h, &note);
     put_rejections(h, &note);
     report_options.note = buf_str(&note), report_options.seconds = clock_seconds() - start_seconds;
-    report_autograder(results, h->n, o->devices[0], &report_options, out);
+    report_autograder(results, h->exercise_count, o->devices[0], &report_options, out);
     buf_free(&note), free(share);
 }
 
 static bool autograde(const struct options *o, const char *folder, struct buf *out, struct err *e) {
     struct assignment a;
-    struct options effective;
-    struct submission h = {0};
+    struct options effective; /* with what the assignment sets; loaded_assignment is &a */
+    struct hand_in h = {0};
     double start_seconds = clock_seconds();
     if (!o->assignment_path) return err_set(e, ERR_INPUT, "autograde needs --assignment F.toml");
     if (!cli_class_assignment(o, NULL, &a, &effective, e)) return false;
     struct result *results = xcalloc(a.n + 1, sizeof *results);
-    bool ok = read_submission(&effective, folder, &h, e) && grade_all(&effective, &h, results, e);
+    bool ok = read_hand_in(&effective, folder, &h, e) && grade_all(&effective, &h, results, e);
     if (ok) write_report(&effective, folder, &h, results, start_seconds, out);
-    for (unsigned i = 0; ok && i < h.n; i++) result_free(&results[i]);
-    free(results), free(h.matches), free(h.absence_reasons), free(h.list);
+    for (unsigned i = 0; ok && i < h.exercise_count; i++) result_free(&results[i]);
+    free(results), free(h.matches), free(h.absence_reasons), free(h.exercises);
     intake_free(&h.in), assignment_free(&a);
     return ok;
 }

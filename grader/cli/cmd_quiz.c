@@ -27,10 +27,10 @@ static void put_result(const struct quiz_question *q, bool is_correct, double ex
     if (q->correct_choice) buf_printf(out, "it is %c.\n", q->correct_choice);
     else
         buf_printf(out, "it is %.6g%s.\n", expected,
-                   q->is_measured ? ", counted by the simulated GPU" : "");
+                   q->is_counted ? ", counted by the simulated GPU" : "");
     struct report_style style = cli_style_for(1);
     report_markdown(q->explanation, &style, out);
-    if (q->is_measured)
+    if (q->is_counted)
         buf_printf(out, "(%s%s%s in %s)\n", q->counter, q->denominator[0] ? " / " : "",
                    q->denominator, q->file);
     buf_puts(out, "\n");
@@ -39,7 +39,7 @@ static void put_result(const struct quiz_question *q, bool is_correct, double ex
 static bool expected_value(const char *chapter, const struct quiz_question *q, double *expected,
                            struct err *e) {
     *expected = q->answer;
-    return !q->is_measured || quiz_measure(chapter, q, expected, e);
+    return !q->is_counted || quiz_measure(chapter, q, expected, e);
 }
 
 static void put_total(unsigned correct_count, unsigned n, struct buf *out) {

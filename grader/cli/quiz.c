@@ -71,7 +71,7 @@ static char *copy_trimmed(const char *from, const char *end) {
 /* Parses "COUNTER [/ COUNTER] [of KERNEL] in FILE". */
 static bool parse_measurement(struct quiz_question *q, const char *value) {
     char rest[256] = "", more;
-    q->is_measured = true;
+    q->is_counted = true;
     int n = sscanf(value, "%95s in %95s %c", q->counter, q->file, &more);
     if (n == 2) return true;
     if (sscanf(value, "%95s / %95s %255[^\n]", q->counter, q->denominator, rest) != 3) {
@@ -131,7 +131,7 @@ static bool validate_question(const struct quiz_question *q, const char *title, 
     if (!q->correct_choice)
         return !q->nchoices ||
                err_set(e, ERR_INPUT, "%s: it has choices, but the answer is a number", title);
-    if (q->is_measured)
+    if (q->is_counted)
         return err_set(e, ERR_INPUT, "%s: a counted answer must be a number, not a letter", title);
     return (q->nchoices >= 2 && q->correct_choice < (char)('a' + q->nchoices)) ||
            err_set(e, ERR_INPUT, "%s: the answer is `%c`, but it has %u choices (- a. …)", title,
@@ -208,7 +208,7 @@ void quiz_check(const char *chapter, struct buf *problems) {
         const struct quiz_question *question = &q.questions[i];
         struct err error = {0};
         double expected = question->answer;
-        if (question->is_measured && !quiz_measure(chapter, question, &expected, &error))
+        if (question->is_counted && !quiz_measure(chapter, question, &expected, &error))
             buf_printf(problems, "question %u: %s\n", i + 1, error.text);
         else if (fabs(expected - question->answer) > question->tolerance + 1e-9 * fabs(expected))
             buf_printf(problems,

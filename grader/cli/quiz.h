@@ -28,7 +28,7 @@ struct quiz_question {
     char correct_choice;      /* the right letter; 0 = the answer is a number */
     unsigned nchoices;        /* letters a, b, … */
     double answer, tolerance; /* if the answer is a number */
-    bool is_measured;         /* the page has `counted`; its parts follow, "" = absent */
+    bool is_counted;          /* the page has `counted`; its parts follow, "" = absent */
     char counter[QUIZ_MAX_NAME], denominator[QUIZ_MAX_NAME], kernel[QUIZ_MAX_NAME],
         file[QUIZ_MAX_NAME];
 };

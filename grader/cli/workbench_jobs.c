@@ -44,14 +44,14 @@ static json_t *judgement_json(const char *chapter, const struct quiz_question *q
     bool is_correct;
     char text[64];
     if (!quiz_judge(q, answer, expected, &is_correct, e)) return NULL; /* of the wrong form */
-    if (q->is_measured && (!quiz_measure(chapter, q, &expected, e) ||
-                           !quiz_judge(q, answer, expected, &is_correct, e)))
+    if (q->is_counted && (!quiz_measure(chapter, q, &expected, e) ||
+                          !quiz_judge(q, answer, expected, &is_correct, e)))
         return NULL;
     if (q->correct_choice) snprintf(text, sizeof text, "%c", q->correct_choice);
     else snprintf(text, sizeof text, "%.6g", expected);
     return json_pack("{s:i, s:b, s:s, s:s, s:b, s:s, s:s, s:s}", "question", (int)number,
                      "is_correct", (int)is_correct, "expected", text, "explanation", q->explanation,
-                     "is_measured", (int)q->is_measured, "counter", q->counter, "denominator",
+                     "is_counted", (int)q->is_counted, "counter", q->counter, "denominator",
                      q->denominator, "file", q->file);
 }
 

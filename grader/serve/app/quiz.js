@@ -37,7 +37,7 @@ function questionView(x, q, number, render, attempt) {
 
 function answerView(a, render) {
     if (a.error) return element("p.warn", null, a.error);
-    const counted = a.is_measured ? `, counted by the simulated GPU (${a.counter}${a.denominator && ` / ${a.denominator}`} in ${a.file})` : "";
+    const counted = a.is_counted ? `, counted by the simulated GPU (${a.counter}${a.denominator && ` / ${a.denominator}`} in ${a.file})` : "";
     return element("div", null, element(`p.${a.is_correct ? "good" : "bad"}`, null, element("strong", null, a.is_correct ? "Right: " : "No: "),
         `it is ${a.expected}${counted}.`), render(a.explanation));
 }

@@ -41,9 +41,7 @@ struct allocation {
      * (race/writable_allocations.c). */
     bool is_race_checked;
     uint8_t region; /* enum memory_region; only MEM_DEVICE counts toward the limit */
-    /* Stands, in MEM_DEVICE, for a pinned buffer of the host: copies may access it, kernels may
-     * not.
-     */
+    /* In MEM_DEVICE; stands for a pinned buffer of the host: copies may access it, kernels not. */
     bool is_pinned_host;
     bool is_page_aligned; /* begins at a page and shares no page: another process may map it */
     bool is_initialized;  /* every byte is known to be initialized: no need to read the shadow */

@@ -351,6 +351,14 @@ START_TEST(ambiguous_file_names_match_no_exercise) {
 }
 END_TEST
 
+START_TEST(suffixes_of_copies_are_removed_one_at_a_time) {
+    static const struct exercise with_number = {.name = "scan_2"};
+    ck_assert(match_exercise_name(&with_number, "scan_2 copy.cu"));
+    ck_assert(match_exercise_name(&with_number, "scan_2 - copy (3).cu"));
+    ck_assert(!match_exercise_name(&with_number, "scan copy.cu"));
+}
+END_TEST
+
 START_TEST(one_students_folder_is_one_student) {
     make_folder();
     submissions_write("s0004/chapters/02-coalescing/transpose.cu", "// x\n"),
@@ -384,6 +392,7 @@ UNIT_SUITE(intake) {
     tcase_add_test(t, an_archive_of_a_class_is_not_one_student);
     tcase_add_test(t, an_empty_entry_is_listed);
     tcase_add_test(t, ambiguous_file_names_match_no_exercise);
+    tcase_add_test(t, suffixes_of_copies_are_removed_one_at_a_time);
     tcase_add_test(t, one_students_folder_is_one_student);
     tcase_set_timeout(t, 120);
     suite_add_tcase(s, t);

@@ -162,6 +162,33 @@ START_TEST(packages_are_named_in_one_list) {
 }
 END_TEST
 
+/* Makes t/, a source tree of what a package takes, with an assignment. */
+static void make_source_tree(void) {
+    ck_assert_int_eq(run("mkdir -p t/build t/common t/solutions t/grader/template && "
+                         "cp $G t/build && cp $T/LICENSE $T/Makefile t && cp -r $T/chapters t && "
+                         "cp -r $T/grader/template/gradescope t/grader/template && "
+                         "printf 'name = \"x\"\n[[exercise]]\nname = \"transpose\"\n' >a.toml"),
+                     0);
+}
+
+/* A package without a file of the book would fail only at Gradescope. */
+START_TEST(a_package_leaves_out_links_and_nothing_else) {
+    make_source_tree();
+    ck_assert_int_eq(
+        run("mkdir -p t/common/1/2/3/4/5/6/7 && touch t/common/1/2/3/4/5/6/7/deep.c && "
+            "ln -s /etc t/common/link && "
+            "t/build/grader gradescope a.toml --output a.zip >1 2>&1"),
+        0);
+    ck_assert_int_eq(run("python3 -m zipfile -l a.zip >2 && "
+                         "grep -q warpbook/common/1/2/3/4/5/6/7/deep.c 2 && ! grep -q link 2"),
+                     0);
+    ck_assert_int_ne(run("mkdir t/common/1/2/3/4/5/6/7/8 && "
+                         "t/build/grader gradescope a.toml --output b.zip 2>3"),
+                     0);
+    ck_assert_int_eq(run("grep -q '7/8: more than 8 folders deep' 3 && ! test -e b.zip"), 0);
+}
+END_TEST
+
 UNIT_SUITE(paths) {
     Suite *suite = suite_create("paths");
     TCase *t = tcase_create("where");
@@ -175,6 +202,7 @@ UNIT_SUITE(paths) {
     tcase_add_test(t, an_installed_grader_works_only_in_user_folders);
     tcase_add_test(t, packages_are_named_in_one_list);
     tcase_add_test(t, an_installed_grader_rejects_a_world_writable_cache);
+    tcase_add_test(t, a_package_leaves_out_links_and_nothing_else);
     suite_add_tcase(suite, t);
     return suite;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PTX_HEADER "# Predict\n\nText.\n\n"
+#define PAGE_HEADER "# Predict\n\nText.\n\n"
 #define NUMBER(n)                                                                       \
     "## " n ". Number\n\nHow many?\n\n<!--quiz\nanswer: 1/8\nwithin: 0.01\nwhy: So it " \
     "is.\nSecond line.\n-->\n\n"
@@ -29,7 +29,7 @@ static struct quiz parsed(const char *text) {
 
 START_TEST(a_quiz_page_is_parsed) {
     struct quiz q =
-        parsed(PTX_HEADER NUMBER("1") CHOICE("2") COUNTED("3", "a / b of kernel in quiz/x.cu")
+        parsed(PAGE_HEADER NUMBER("1") CHOICE("2") COUNTED("3", "a / b of kernel in quiz/x.cu")
                    COUNTED("4", "theoretical_occupancy of k in quiz/y.cu")
                        COUNTED("5", "barriers in quiz/z.cu"));
     ck_assert_uint_eq(q.n, 5);
@@ -39,40 +39,50 @@ START_TEST(a_quiz_page_is_parsed) {
     ck_assert_str_eq(q.questions[0].explanation, "So it is.\nSecond line.");
     ck_assert_int_eq(q.questions[1].correct_choice, 'b');
     ck_assert_uint_eq(q.questions[1].nchoices, 2);
-    const struct quiz_question *c = &q.questions[2];
-    ck_assert(c->is_measured && !strcmp(c->counter, "a") && !strcmp(c->denominator, "b") &&
-              !strcmp(c->kernel, "kernel"));
-    ck_assert_str_eq(c->file, "quiz/x.cu");
-    ck_assert(!c[1].denominator[0] && !strcmp(c[1].kernel, "k") && !strcmp(c[1].file, "quiz/y.cu"));
-    ck_assert(!c[2].denominator[0] && !c[2].kernel[0] && !strcmp(c[2].counter, "barriers"));
+    const struct quiz_question *counted = &q.questions[2];
+    ck_assert(counted->is_counted);
+    ck_assert_str_eq(counted->counter, "a");
+    ck_assert_str_eq(counted->denominator, "b");
+    ck_assert_str_eq(counted->kernel, "kernel");
+    ck_assert_str_eq(counted->file, "quiz/x.cu");
+    counted = &q.questions[3];
+    ck_assert_str_eq(counted->denominator, "");
+    ck_assert_str_eq(counted->kernel, "k");
+    ck_assert_str_eq(counted->file, "quiz/y.cu");
+    counted = &q.questions[4];
+    ck_assert_str_eq(counted->counter, "barriers");
+    ck_assert_str_eq(counted->denominator, "");
+    ck_assert_str_eq(counted->kernel, "");
     quiz_free(&q);
 }
 END_TEST
 
 /* {a page, its error} */
 static const char *const refused[][2] = {
-    {PTX_HEADER NUMBER("1") NUMBER("2"), "2 questions; a page has 3 to 6"},
-    {PTX_HEADER NUMBER("1") NUMBER("3") NUMBER("4"), "question 2 must begin with a line `## 2. "},
-    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\nText.\n", "3. X: no comment"},
-    {PTX_HEADER "## 1. X\n\nText.\n\n" NUMBER("2") NUMBER("3"), "1. X: no comment"},
-    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\n-->\n", "3. X: no `why:`"},
-    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\nwhy: \n-->\n",
+    {PAGE_HEADER NUMBER("1") NUMBER("2"), "2 questions; a page has 3 to 6"},
+    {PAGE_HEADER NUMBER("1") NUMBER("3") NUMBER("4"), "question 2 must begin with a line `## 2. "},
+    {PAGE_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\nText.\n", "3. X: no comment"},
+    {PAGE_HEADER "## 1. X\n\nText.\n\n" NUMBER("2") NUMBER("3"), "1. X: no comment"},
+    {PAGE_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\n-->\n",
+     "3. X: no `why:`"},
+    {PAGE_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: 1\nwhy: \n-->\n",
      "3. X: `why:` is empty"},
-    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nwhy: a\n-->\n", "3. X: no answer"},
-    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: maybe\nwhy: a\n-->\n",
+    {PAGE_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nwhy: a\n-->\n", "3. X: no answer"},
+    {PAGE_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: maybe\nwhy: a\n-->\n",
      "3. X: `answer: maybe`"},
-    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: b\nwhy: a\n-->\n",
+    {PAGE_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nanswer: b\nwhy: a\n-->\n",
      "has 0 choices"},
-    {PTX_HEADER NUMBER("1")
+    {PAGE_HEADER NUMBER("1")
          NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: c\nwhy: a\n-->\n",
      "has 2 choices"},
-    {PTX_HEADER NUMBER("1")
+    {PAGE_HEADER NUMBER("1")
          NUMBER("2") "## 3. X\n\n- a. x\n- b. y\n\n<!--quiz\nanswer: 2\nwhy: a\n-->\n",
      "has choices"},
-    {PTX_HEADER NUMBER("1") NUMBER("2") COUNTED("3", "barriers"), "`counted: barriers` is invalid"},
-    {PTX_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nspoiler: 2\nwhy: a\n-->\n",
+    {PAGE_HEADER NUMBER("1") NUMBER("2") COUNTED("3", "barriers"),
+     "`counted: barriers` is invalid"},
+    {PAGE_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\n<!--quiz\nspoiler: 2\nwhy: a\n-->\n",
      "`spoiler: 2` is invalid"},
-    {PTX_HEADER NUMBER("1") NUMBER("2") NUMBER("3") "The answer was 1/8.\n",
+    {PAGE_HEADER NUMBER("1") NUMBER("2") NUMBER("3") "The answer was 1/8.\n",
      "there is text after its comment"},
 };
 enum { REFUSED = sizeof refused / sizeof *refused };
@@ -86,7 +96,8 @@ START_TEST(an_invalid_quiz_page_is_rejected_with_the_reason) {
 }
 END_TEST
 
-static bool judged(const struct quiz_question *q, const char *answer_text, double expected) {
+static bool is_judged_correct(const struct quiz_question *q, const char *answer_text,
+                              double expected) {
     struct err e = {0};
     bool is_correct = false;
     ck_assert_msg(quiz_judge(q, answer_text, expected, &is_correct, &e), "%s", e.text);
@@ -95,20 +106,24 @@ static bool judged(const struct quiz_question *q, const char *answer_text, doubl
 
 START_TEST(numeric_and_letter_answers_are_judged) {
     struct quiz q =
-        parsed(PTX_HEADER NUMBER("1") CHOICE("2") COUNTED("3", "barriers in quiz/z.cu"));
+        parsed(PAGE_HEADER NUMBER("1") CHOICE("2") COUNTED("3", "barriers in quiz/z.cu"));
     const struct quiz_question *number = &q.questions[0], *choice = &q.questions[1],
                                *exact = &q.questions[2];
-    ck_assert(judged(number, "0.125", 0.125) && judged(number, "1/8", 0.125) &&
-              judged(number, " 12.5% ", 0.125));
-    ck_assert(judged(number, "0.134", 0.125) && !judged(number, "0.136", 0.125));
-    ck_assert(judged(exact, "3", 3) && !judged(exact, "3.001", 3) && judged(exact, "33e-1", 3.3));
-    ck_assert(judged(choice, "b", 0) && judged(choice, "B.", 0) && !judged(choice, "a", 0));
+    ck_assert(is_judged_correct(number, "0.125", 0.125) &&
+              is_judged_correct(number, "1/8", 0.125) &&
+              is_judged_correct(number, " 12.5% ", 0.125));
+    ck_assert(is_judged_correct(number, "0.134", 0.125) &&
+              !is_judged_correct(number, "0.136", 0.125));
+    ck_assert(is_judged_correct(exact, "3", 3) && !is_judged_correct(exact, "3.001", 3) &&
+              is_judged_correct(exact, "33e-1", 3.3));
+    ck_assert(is_judged_correct(choice, "b", 0) && is_judged_correct(choice, "B.", 0) &&
+              !is_judged_correct(choice, "a", 0));
     quiz_free(&q);
 }
 END_TEST
 
 START_TEST(an_invalid_answer_is_reported_and_not_judged) {
-    struct quiz q = parsed(PTX_HEADER NUMBER("1") CHOICE("2") NUMBER("3"));
+    struct quiz q = parsed(PAGE_HEADER NUMBER("1") CHOICE("2") NUMBER("3"));
     static const char *const numbers[] = {"", "b", "1/0", "8 sectors", "nan", "inf", "1/"},
                              *const letters[] = {"", "c", "8", "ab"};
     bool is_correct;
@@ -135,11 +150,13 @@ END_TEST
 static const char json[] =
     "{\"launches\": [" LAUNCH("one", "8", "2") "," LAUNCH("two", "30", "0") "]}";
 
+/* Returns what a question with "counted: COUNTED in quiz/x.cu" finds in `json`. *error: why it
+ * finds nothing, valid until the next call; NULL = it does. */
 static double counter_value(const char *counted, const char **error) {
     char page[2000];
     static struct err e;
     double out = -1;
-    snprintf(page, sizeof page, PTX_HEADER NUMBER("1") NUMBER("2") COUNTED("3", "%s in quiz/x.cu"),
+    snprintf(page, sizeof page, PAGE_HEADER NUMBER("1") NUMBER("2") COUNTED("3", "%s in quiz/x.cu"),
              counted);
     struct quiz q = parsed(page);
     e = (struct err){0};
@@ -174,7 +191,7 @@ static unsigned chapters(const char *out[100]) {
     return n;
 }
 
-/* `make check` has the same check in `grader verify --quick`. */
+/* Tagged "long": `make check` makes the same check by `grader verify --quick`. */
 START_TEST(every_stated_answer_matches_the_simulator) {
     const char *list[100];
     unsigned seen = 0;
@@ -201,7 +218,7 @@ START_TEST(questions_are_shown_without_their_answers) {
     ck_assert_msg(file_read(path, 1 << 16, &out, &e), "%s", e.text);
     ck_assert_ptr_nonnull(strstr(buf_str(&out), "Question 1 of 5"));
     ck_assert_ptr_null(strstr(buf_str(&out), "answer:"));
-    ck_assert_ptr_null(strstr(buf_str(&out), "gcd(34, 32)"));
+    ck_assert_ptr_null(strstr(buf_str(&out), "gcd(34, 32)")); /* from an explanation */
     buf_free(&out), unlink(path);
 }
 END_TEST
@@ -237,19 +254,30 @@ START_TEST(exports_hold_every_question_answer_and_feedback) {
                            "/tmp/wb-quiz.%d.zip",
                            id, id),
                      0);
-    /* Equal questions give equal bytes, and one chapter is a part of all. */
+    shell("rm -f /tmp/wb-quiz.%d.*", id);
+}
+END_TEST
+
+START_TEST(an_export_of_one_chapter_holds_that_chapter_only) {
+    const char *b = build_folder();
+    int id = getpid();
     ck_assert_int_eq(shell("cd /tmp && %s/grader quiz 02 --export qti --output wb-quiz.%d.one && "
                            "python3 -c 'import zipfile, sys; print(zipfile.ZipFile(sys.argv[1])"
                            ".namelist())' wb-quiz.%d.one | "
                            "grep -qxF \"['imsmanifest.xml', '02-coalescing.xml']\"",
                            b, id, id),
                      0);
+    shell("rm -f /tmp/wb-quiz.%d.one", id);
+}
+END_TEST
+
+START_TEST(an_export_needs_a_known_format_and_an_output) {
+    const char *b = build_folder();
     ck_assert_int_eq(shell("%s/grader quiz 02 --export moodle --output /tmp/x 2>&1 | grep -q "
                            "\"'moodle' is unknown; choose gift or qti\"",
                            b),
                      0);
     ck_assert_int_eq(shell("%s/grader quiz 02 --export gift 2>/dev/null", b), 2);
-    shell("rm -f /tmp/wb-quiz.%d.*", id);
 }
 END_TEST
 
@@ -268,6 +296,8 @@ UNIT_SUITE(quiz) {
     tcase_add_test(book, questions_are_shown_without_their_answers);
     tcase_add_test(book, answers_decide_the_exit_status);
     tcase_add_test(book, exports_hold_every_question_answer_and_feedback);
+    tcase_add_test(book, an_export_of_one_chapter_holds_that_chapter_only);
+    tcase_add_test(book, an_export_needs_a_known_format_and_an_output);
     suite_add_tcase(s, t);
     suite_add_tcase(s, book);
     suite_add_tcase(s, programs);
