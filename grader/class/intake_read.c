@@ -30,8 +30,9 @@ static void read_entry_at(int dir_fd, const struct plan_entry *en, struct intake
         fd = intake_openat_beneath(dir_fd, en->name, limit);
         if (fd < 0)
             intake_reject(in, en->name, true,
-                          en->kind == PLAN_KIND_ARCHIVE ? "it cannot be read, or is larger than 32 MiB"
-                                                   : "it cannot be read, or is larger than 1 MiB");
+                          en->kind == PLAN_KIND_ARCHIVE
+                              ? "it cannot be read, or is larger than 32 MiB"
+                              : "it cannot be read, or is larger than 1 MiB");
         else if (en->kind == PLAN_KIND_ARCHIVE &&
                  !intake_archive(fd, intake_accept_source, NULL, in, &e))
             intake_reject(in, en->name, true, e.text);
