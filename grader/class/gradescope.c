@@ -27,7 +27,7 @@ static yaml_node_t *map_value(yaml_document_t *d, const yaml_node_t *map, const 
     return NULL;
 }
 
-typedef void submitter_fn(void *user, const char *folder, const char *const names[3],
+typedef void submitter_fn(void *user, const char *folder, const char *const identity[3],
                           const char *time);
 
 static void read_submitters(yaml_document_t *d, const char *folder, const yaml_node_t *submission,

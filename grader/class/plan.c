@@ -408,13 +408,17 @@ static void mark_lost_submission(struct plan *p, const struct plan_name *name, c
     buf_free(&reason), buf_free(&ignored);
 }
 
-static void on_submitter(void *user, const char *folder, const char *const names[3],
+static void on_submitter(void *user, const char *folder, const char *const identity[3],
                          const char *time) {
     struct gradescope_ctx *g = user;
     struct plan_name name = {0};
-    const char *id = *names[0] ? names[0] : *names[1] ? names[1] : *names[2] ? names[2] : folder;
+    const char *id = *identity[0]   ? identity[0]
+                     : *identity[1] ? identity[1]
+                     : *identity[2] ? identity[2]
+                                    : folder;
     snprintf(name.id, sizeof name.id, "%s", id);
-    for (unsigned k = 0; k < 3; k++) snprintf(name.roster_keys[k], PLAN_NAME_SIZE, "%s", names[k]);
+    for (unsigned k = 0; k < 3; k++)
+        snprintf(name.roster_keys[k], PLAN_NAME_SIZE, "%s", identity[k]);
     unsigned i = find_gradescope_entry(g, folder);
     if (i == g->p->nentries) {
         mark_lost_submission(g->p, &name, folder);

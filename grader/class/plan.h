@@ -105,5 +105,5 @@ void plan_free(struct plan *p);
  * Returns false if the file can't be read or parsed. */
 bool plan_read_gradescope(const char *path,
                           void (*on_submitter)(void *user, const char *folder,
-                                               const char *const names[3], const char *time),
+                                               const char *const identity[3], const char *time),
                           void *user, struct err *e);
