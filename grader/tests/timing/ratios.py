@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Writes grader/grade/ratio_error.def: how far the model's ratio of two versions of one exercise is from the measured one.
 
-    ratios.py            writes it, from docs/results/*/report.json
+    ratios.py            writes it, from docs/results/*/model.md
     ratios.py --check    says whether it is up to date
     ratios.py --table    prints the table of docs/time-model.md
 
 Two versions share most of their code, and with it most of the model's error. So the error of a ratio is smaller than the
 errors of both times together, and the smaller the closer the times are. Each row is for pairs whose modelled ratio lies in one
 range: the factor within which nine of ten measured ratios are."""
-import json, math, pathlib, sys
+import collections, itertools, math, pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OUT = ROOT / "grader/grade/ratio_error.def"
@@ -17,15 +17,22 @@ EDGES = [0, 0.1, 0.2, 0.4, 0.8, 1.6, math.inf] # of |log ratio|: pairs by 1.11, 
 AT = [0.05, 0.15, 0.3, 0.6, 1.2, 2.0]          # where the row holds; between rows, the error is interpolated
 
 
+def times(page):
+    """{exercise: [(measured, modelled) µs of each version]} of a page model.md."""
+    found = collections.defaultdict(list)
+    for line in page.read_text().splitlines():
+        row = re.match(r"\| (\d\d-[\w-]+/\w+) [^|]*\| ([\d.]+) \|[^|]*\| [+-]\d+ % \(([\d.]+)\)", line)
+        if row: found[row[1]].append((float(row[2]), float(row[3])))
+    return found
+
+
 def pairs():
     """Yields (|log modelled ratio|, |log error of the ratio|) of each two versions of an exercise on one GPU."""
-    for path in sorted((ROOT / "docs/results").glob("*/report.json")):
-        for part in json.loads(path.read_text())["exercises"]:
-            times = [(t["measured_us"], t["modelled_us"]) for t in part["times"].values() if t["modelled_us"] > 0]
-            for i, a in enumerate(times):
-                for b in times[i + 1:]:
-                    modelled, measured = math.log(a[1] / b[1]), math.log(a[0] / b[0])
-                    yield abs(modelled), abs(modelled - measured)
+    for page in sorted((ROOT / "docs/results").glob("*/model.md")):
+        for versions in times(page).values():
+            for a, b in itertools.combinations(versions, 2):
+                modelled, measured = math.log(a[1] / b[1]), math.log(a[0] / b[0])
+                yield abs(modelled), abs(modelled - measured)
 
 
 def rows(found):

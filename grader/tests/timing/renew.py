@@ -7,7 +7,7 @@
     renew.py                models all versions, about 700, and writes the pages: about half an hour of two quiet cores
     renew.py --keep=DIR     keeps the modelled times in DIR/NAME.json, and takes those from there that exist
 
-grader/grade/ratio_error.def (ratios.py) follows from the reports of `make gpu-report` alone, so it isn't among them."""
+Then run ratios.py: grader/grade/ratio_error.def follows from these pages."""
 import pathlib, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
