@@ -1,7 +1,8 @@
 /* speed.c — compares the student's modelled time with those of the model solution and the baseline,
- * at the timed size. A submission whose speed counts runs there with all its blocks and is checked.
- * Of the book's own files, large launches run as a sample of their blocks, with scaled counters,
- * which suffices for the time model. If even that takes too long (or a later launch needs the full
+ * at the timed size. A submission whose speed counts runs there with all its blocks and is checked,
+ * and so does the model solution: a sample's time depends on which blocks it has (nbody: 12 % up or
+ * down). Of the baseline, and of the book's files in `verify`, large launches run as a sample of
+ * their blocks, with scaled counters. If even that takes too long (or a later launch needs the full
  * output of an earlier one), all three times are taken at the technique size, and the report says
  * so. Times of the book's files are cached by everything that they depend on. */
 #include "grader/grade/grading_ctx.h"
@@ -43,8 +44,8 @@ static double time_case(struct session *s, const struct ex_case *c, struct case_
     return seconds;
 }
 
-static bool model_file_times(struct grading_ctx *g, const struct build *b, struct model_times *t,
-                             bool *host_too_slow) {
+static bool model_file_times(struct grading_ctx *g, const struct build *b, bool is_solution,
+                             struct model_times *t, bool *host_too_slow) {
     struct err e = {0};
     struct ptxas ptxas_result = {0};
     ptxas_finish(ptxas_start(b, g->o->device->cc_major * 10 + g->o->device->cc_minor),
@@ -57,17 +58,20 @@ static bool model_file_times(struct grading_ctx *g, const struct build *b, struc
     if (s) {
         t->counted =
             time_case(s, &g->ex->technique_case, grade_plan_technique, NULL, host_too_slow);
-        t->timed = time_case(s, &g->ex->timed_case, grade_plan_timed, NULL, host_too_slow);
+        t->timed =
+            time_case(s, &g->ex->timed_case, is_solution ? grade_plan_full_grid : grade_plan_timed,
+                      NULL, host_too_slow);
     }
     session_close(s);
     ptxas_free(&ptxas_result);
     return t->counted > 0;
 }
 
-static void time_key(const struct grading_ctx *g, const struct build *b, char key[HASH_HEX_SIZE]) {
+static void time_key(const struct grading_ctx *g, const struct build *b, bool is_solution,
+                     char key[HASH_HEX_SIZE]) {
     struct hash h;
     hash_init(&h);
-    hash_update_string(&h, "times 2");
+    hash_update_string(&h, is_solution ? "times 3: full grid" : "times 3: sample");
     hash_update_string(&h, build_disassembler(NULL) ? "machine code" : "PTX");
     cache_add_grader(&h);
     hash_update_string(&h, book_id(g->ex));
@@ -77,14 +81,16 @@ static void time_key(const struct grading_ctx *g, const struct build *b, char ke
 }
 
 /* Sets the times of a build of the book's, from the cache if possible. */
-static bool built_times(struct grading_ctx *g, const struct build *b, struct model_times *t) {
+static bool built_times(struct grading_ctx *g, const struct build *b, bool is_solution,
+                        struct model_times *t) {
     char key[HASH_HEX_SIZE];
     struct buf entry = {0};
-    time_key(g, b, key);
+    time_key(g, b, is_solution, key);
     bool host_too_slow = false;
     bool ok = b->ok && cache_get("times", key, &entry) &&
               sscanf(entry.data, "%la %la", &t->timed, &t->counted) == 2;
-    if (b->ok && !ok && (ok = model_file_times(g, b, t, &host_too_slow)) && !host_too_slow) {
+    if (b->ok && !ok && (ok = model_file_times(g, b, is_solution, t, &host_too_slow)) &&
+        !host_too_slow) {
         buf_printf(&entry, "%a %a", t->timed, t->counted);
         cache_put("times", key, entry.data, entry.size);
     }
@@ -116,7 +122,7 @@ static bool reference_times(struct grading_ctx *g, const char *version, const ch
     if (recorded_times(g, version, source, t)) return true;
     if (!build_run(&(struct build_source){name, source->data, source->size, g->ex->sm_90a}, &b, &e))
         return false;
-    bool ok = built_times(g, &b, t);
+    bool ok = built_times(g, &b, !strcmp(version, "solution"), t);
     build_free(&b);
     return ok;
 }
