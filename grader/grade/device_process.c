@@ -58,29 +58,71 @@ static const struct jail_bind gpu_binds[] = {
     {"/usr/local/nvidia", "/usr/local/nvidia", true},
 };
 
-static bool spawn_process(struct device_process *d, const struct device_process_options *o,
-                          int control, struct err *e) {
-    char program[PATH_MAX], carried[PATH_MAX];
+/* What a device process is started with; the arrays point to strings of this struct. */
+struct spawn_args {
+    char program[PATH_MAX], carried[PATH_MAX], driver[PATH_MAX + 32], libraries[PATH_MAX + 32];
     struct jail_bind binds[32];
-    const char *argv[] = {"/device", o->gpu ? "gpu" : "sim", test_argument, NULL};
-    const char *env[8] = {"LC_ALL=C.UTF-8"};
-    unsigned nenv = 1;
-    char driver[PATH_MAX + 32], libraries[PATH_MAX + 32];
-    if (test_program) snprintf(program, sizeof program, "%s", test_program);
-    else paths_component("device", program);
-    paths_component("carry", carried);
-    if (o->gpu && jail_current_tier() == JAIL_LANDLOCK)
+    const char *env[8];
+    unsigned nbinds, nenv;
+};
+
+static void add_bind(struct spawn_args *a, struct jail_bind bind) { a->binds[a->nbinds++] = bind; }
+
+static void set_binds(struct spawn_args *a, bool gpu) {
+    const struct jail_bind *system = jail_system_binds(JAIL_DEVICE, &a->nbinds);
+    memcpy(a->binds, system, a->nbinds * sizeof *system);
+    add_bind(a, (struct jail_bind){a->program, "/device", false});
+    if (file_exists(a->carried)) add_bind(a, (struct jail_bind){a->carried, "/lib-carry", false});
+    for (unsigned i = 0; gpu && i < sizeof gpu_binds / sizeof *gpu_binds; i++)
+        add_bind(a, gpu_binds[i]);
+}
+
+static void set_environment(struct spawn_args *a, bool gpu) {
+    const char *driver = gpu ? getenv("WARPBOOK_LIBCUDA") : NULL; /* for tests */
+    const char *path = gpu ? getenv("LD_LIBRARY_PATH") : NULL;
+    a->env[a->nenv++] = "LC_ALL=C.UTF-8";
+    if (driver) {
+        snprintf(a->driver, sizeof a->driver, "WARPBOOK_LIBCUDA=%s", driver);
+        a->env[a->nenv++] = a->driver;
+        add_bind(a, (struct jail_bind){driver, driver, true});
+    }
+    snprintf(a->libraries, sizeof a->libraries, "LD_LIBRARY_PATH=/lib-carry%s%s", path ? ":" : "",
+             path ? path : "");
+    a->env[a->nenv++] = a->libraries;
+#ifdef __SANITIZE_ADDRESS__
+    a->env[a->nenv++] = "WARPBOOK_DEVICE_UNLOCKED=1"; /* the sanitizer's runtime reads files */
+#endif
+    /* --no-jail must not depend on kernel features (docs/security.md): the process restricts itself
+     * only as far as possible. */
+    if (jail_disabled()) a->env[a->nenv++] = "WARPBOOK_DEVICE_LOCK_MAY_FAIL=1";
+}
+
+static bool set_program(struct spawn_args *a, bool gpu, struct err *e) {
+    if (test_program) snprintf(a->program, sizeof a->program, "%s", test_program);
+    else paths_component("device", a->program);
+    paths_component("carry", a->carried);
+    if (gpu && jail_current_tier() == JAIL_LANDLOCK)
         return err_set(
             e, ERR_SYSTEM,
             "the GPU's driver needs a sandbox with namespaces (T1), which this machine does not "
             "support; allow unprivileged user namespaces, or measure your own code with --no-jail");
-    if (!file_exists(program)) return err_set(e, ERR_SYSTEM, "%s is missing; run `make`", program);
+    return file_exists(a->program) ||
+           err_set(e, ERR_SYSTEM, "%s is missing; run `make`", a->program);
+}
+
+static bool spawn_process(struct device_process *d, const struct device_process_options *o,
+                          int control, struct err *e) {
+    struct spawn_args a = {.nenv = 0};
+    const char *argv[] = {"/device", o->gpu ? "gpu" : "sim", test_argument, NULL};
+    if (!set_program(&a, o->gpu, e)) return false;
+    set_binds(&a, o->gpu), set_environment(&a, o->gpu);
     struct jail_fd fds[] = {
         {control, CONTROL_SOCKET}, {d->connection, CONTROL_CLIENT}, {d->window, CONTROL_WINDOW}};
     struct jail_job job = {.kind = o->gpu ? JAIL_GPU : JAIL_DEVICE,
                            .argv = argv,
-                           .env = env,
-                           .binds = binds,
+                           .env = a.env,
+                           .binds = a.binds,
+                           .nbinds = a.nbinds,
                            .fds = fds,
                            .nfds = o->no_client ? 1 : 3,
                            .mounts_proc = o->gpu,
@@ -90,29 +132,6 @@ static bool spawn_process(struct device_process *d, const struct device_process_
                                       .work_bytes = 1 << 20,
                                       .max_processes = 1024,
                                       .max_fds = 256}};
-    const struct jail_bind *system = jail_system_binds(JAIL_DEVICE, &job.nbinds);
-    memcpy(binds, system, job.nbinds * sizeof *system);
-    binds[job.nbinds++] = (struct jail_bind){program, "/device", false};
-    if (file_exists(carried))
-        binds[job.nbinds++] = (struct jail_bind){carried, "/lib-carry", false};
-    for (unsigned i = 0; o->gpu && i < sizeof gpu_binds / sizeof *gpu_binds; i++)
-        binds[job.nbinds++] = gpu_binds[i];
-    const char *env_value = o->gpu ? getenv("WARPBOOK_LIBCUDA") : NULL; /* for tests */
-    if (env_value) {
-        snprintf(driver, sizeof driver, "WARPBOOK_LIBCUDA=%s", env_value);
-        env[nenv++] = driver;
-        binds[job.nbinds++] = (struct jail_bind){env_value, env_value, true};
-    }
-    const char *path = o->gpu ? getenv("LD_LIBRARY_PATH") : NULL;
-    snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=/lib-carry%s%s", path ? ":" : "",
-             path ? path : "");
-    env[nenv++] = libraries;
-#ifdef __SANITIZE_ADDRESS__
-    env[nenv++] = "WARPBOOK_DEVICE_UNLOCKED=1"; /* the sanitizer's runtime reads files */
-#endif
-    /* --no-jail must not depend on kernel features (docs/security.md): the process restricts itself
-     * only as far as possible. */
-    if (jail_disabled()) env[nenv++] = "WARPBOOK_DEVICE_LOCK_MAY_FAIL=1";
     d->jail = jail_start(&job, e);
     return d->jail;
 }
