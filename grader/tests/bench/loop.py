@@ -24,7 +24,7 @@ def main():
     p.add_argument("build")
     p.add_argument("exercises", nargs="*")
     p.add_argument("--rounds", type=int, default=3)
-    o = p.parse_args()
+    o = p.parse_intermixed_args()
     root, build, quotients = os.path.dirname(os.path.abspath(__file__)) + "/../../..", os.path.abspath(o.build), []
     known = sorted(os.path.relpath(path, f"{root}/chapters")[:-len("_test.c")] for path in glob.glob(f"{root}/chapters/*/*_test.c"))
     wanted = [k for k in known if not o.exercises or k in o.exercises or k.split("/")[1] in o.exercises]
