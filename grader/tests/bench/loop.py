@@ -32,7 +32,7 @@ def main():
     for exercise in wanted:
         solution = open(f"{root}/solutions/{exercise}.cu").read()
         subprocess.run([f"{build}/grader", "run", exercise, "--file", f"{root}/solutions/{exercise}.cu"], check=True, stdout=subprocess.DEVNULL)
-        (nw, nc), (gw, gc) = measured(build, flags_of(root), exercise, solution, o.rounds)
+        (nw, nc), (gw, gc) = measured(build, flags_of(root, exercise), exercise, solution, o.rounds)
         quotients.append((gw / nw, gc / nc))
         print(f"{exercise:<38} {nw:7.2f} {nc:7.2f} {gw:9.2f} {gc:7.2f} {gw / nw:7.2f} {gc / nc:7.2f}", flush=True)
     if quotients:
