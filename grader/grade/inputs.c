@@ -148,10 +148,12 @@ static bool receive_reply(struct input_prefetch *a, bool *is_correct, struct buf
 bool input_prefetch_take(struct input_prefetch *a, const struct ex_case *c, const char *seed,
                          unsigned index, struct problem *p, struct case_memory *m) {
     struct buf ignored = {0};
-    bool drawn;
-    if (!a || !a->pid || a->is_taken || a->problem.c != c || a->index != index ||
-        strcmp(a->seed, seed) != 0 || !receive_reply(a, &drawn, &ignored))
-        return false;
+    bool drawn,
+        is_same = a && a->pid && !a->is_taken && a->problem.c == c && a->index == index &&
+                  strcmp(a->seed, seed) == 0,
+        is_ready = is_same && receive_reply(a, &drawn, &ignored);
+    buf_free(&ignored);
+    if (!is_ready) return false;
     inputs_draw_scalars(&a->problem, seed, index);
     *p = a->problem, *m = a->case_memory;
     a->problem = (struct problem){.c = NULL}, a->case_memory = (struct case_memory){.fd = -1};
