@@ -35,7 +35,7 @@ static void process_access(struct sim_module *m, struct recent_accesses *k, u32 
     else {
         const struct op *earlier = &m->ops[k->ops[at]];
         d->same_address_as = m->mems[earlier->aux].stat + 1;
-        d->address_delta = o->imm - earlier->imm;
+        d->address_delta = (int64_t)((u64)o->imm - (u64)earlier->imm);
     }
     k->ops[at] = i;
 }

@@ -97,13 +97,20 @@ static u64 first_bit_byte(const struct race_shadow *p) {
     return (p->covered_start >> p->cell_shift) / 8;
 }
 
+static u64 bit_bytes(const struct race_shadow *p) {
+    return (p->covered_end >> p->cell_shift) / 8 + 1 - first_bit_byte(p);
+}
+
+/* They may span gigabytes of which few pages are touched, so nothing is reserved for them. */
 u8 *race_new_cell_bits(const struct race_shadow *p) {
-    u64 first = first_bit_byte(p), end = (p->covered_end >> p->cell_shift) / 8 + 1;
-    return (u8 *)xcalloc(end - first, 1) - first;
+    void *at = mmap(NULL, bit_bytes(p), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) die("out of memory");
+    return (u8 *)at - first_bit_byte(p);
 }
 
 static void free_cell_bits(const struct race_shadow *p, u8 **bits) {
-    if (*bits) free(*bits + first_bit_byte(p));
+    if (*bits) munmap(*bits + first_bit_byte(p), bit_bytes(p));
     *bits = NULL;
 }
 
