@@ -73,7 +73,8 @@ void workbench_run_job(const struct workbench_output *out);
 /* Answers a request: `user` is the workbench. */
 void workbench_handle(void *user, const struct serve_request *request, struct serve_reply *reply);
 
-/* Sends the style sheet, a file of the pages, of CodeMirror, or a picture of a lesson. */
+/* Sends the style sheet, a file of the pages, of CodeMirror, a picture of a lesson, or a document
+ * of docs/ as text. */
 void workbench_send_file(const char *path, struct serve_reply *reply);
 
 /* ---- workbench_json.c: what the page shows; the caller owns the objects ---- */

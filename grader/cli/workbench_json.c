@@ -51,6 +51,23 @@ static json_t *row_json(const struct exercise *ex, const struct gpu_device *d) {
                      best_time(ex, d), "hints", (int)p.hint_count);
 }
 
+static json_t *steps_json(const struct book_path_row *path) {
+    json_t *steps = json_array();
+    for (const struct book_path_row *row = path; (row = book_path_next(row));)
+        if (row->kind == BOOK_PATH_STEP)
+            json_array_append_new(steps, json_string(book_id(book_path_exercise(row))));
+    return steps;
+}
+
+static json_t *paths_json(void) {
+    const struct book_path_row *path;
+    json_t *list = json_array();
+    for (unsigned i = 0; (path = book_path_at(i)); i++)
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", path->name, "title",
+                                              path->title, "steps", steps_json(path)));
+    return list;
+}
+
 struct json_t *workbench_contents_json(const struct gpu_device *d) {
     json_t *chapters = json_array(), *rows = NULL;
     const struct exercise *next;
@@ -67,8 +84,10 @@ struct json_t *workbench_contents_json(const struct gpu_device *d) {
         }
         json_array_append_new(rows, row_json(ex, d));
     }
-    return json_pack("{s:o, s:i, s:i, s:s}", "chapters", chapters, "done", (int)done, "total",
-                     (int)book_count(), "next", next ? book_id(next) : "");
+    const struct book_path_row *path = progress_followed_path();
+    return json_pack("{s:o, s:i, s:i, s:s, s:o, s:s}", "chapters", chapters, "done", (int)done,
+                     "total", (int)book_count(), "next", next ? book_id(next) : "", "paths",
+                     paths_json(), "path", path ? path->name : "");
 }
 
 /* ---- an exercise ---- */
@@ -206,6 +225,14 @@ static json_t *pictures_json(const struct gpu_device *d, const struct result *r)
     return report_pictures_json(r, d, &context);
 }
 
+/* Returns the meaning of each verdict, by its code. */
+static json_t *verdict_texts_json(void) {
+    json_t *texts = json_object();
+    for (int v = 0; v < V_COUNT; v++)
+        json_object_set_new(texts, verdict_code(v), json_string(verdict_text(v)));
+    return texts;
+}
+
 struct json_t *workbench_result_json(const struct gpu_device *d, const struct result *r) {
     struct report_style style = {.width = 100};
     struct buf report = {0}, first = {0};
@@ -218,6 +245,7 @@ struct json_t *workbench_result_json(const struct gpu_device *d, const struct re
     json_object_set(j, "jail", json_object_get(all, "jail"));
     json_object_set_new(j, "file", json_string(r->file));
     json_object_set_new(j, "verdict_text", json_string(verdict_text(r->verdict)));
+    json_object_set_new(j, "verdict_texts", verdict_texts_json());
     json_object_set_new(j, "first_failure", text_json(&first));
     json_object_set_new(j, "report", text_json(&report));
     json_object_set_new(j, "digest", json_string(digest));

@@ -271,6 +271,18 @@ static void post_stop(struct workbench *w, const struct serve_request *request,
     reply->status = 202;
 }
 
+/* `book` is no path: the student returns to the order of the book. */
+static void post_path(struct workbench *w, const struct serve_request *request,
+                      struct serve_reply *reply) {
+    const char *name = serve_query(request, "name");
+    struct err e = {0};
+    bool is_book = name && !strcmp(name, "book");
+    const struct book_path_row *path = is_book ? NULL : book_path_find(name ? name : "", &e);
+    (void)w;
+    if ((path || is_book) && progress_follow_path(path, &e)) reply->status = 202;
+    else refuse(reply, 422, e.text);
+}
+
 static const struct {
     const char *method, *path;
     void (*run)(struct workbench *, const struct serve_request *, struct serve_reply *);
@@ -278,6 +290,7 @@ static const struct {
                     {"GET", "api/play", get_play_source},
                     {"PUT", "api/play", put_play_source},
                     {"POST", "api/play", post_play},
+                    {"POST", "api/path", post_path},
                     {"POST", "api/stop", post_stop}};
 
 /* ---- files ---- */
@@ -287,6 +300,7 @@ static const char *type_of(const char *path) {
            : text_ends_with(path, ".css")  ? "text/css; charset=utf-8"
            : text_ends_with(path, ".svg")  ? "image/svg+xml"
            : text_ends_with(path, ".html") ? "text/html; charset=utf-8"
+           : text_ends_with(path, ".md")   ? "text/markdown; charset=utf-8"
                                            : NULL;
 }
 
@@ -299,11 +313,12 @@ void workbench_send_file(const char *path, struct serve_reply *reply) {
     char app[PATH_MAX];
     struct err e = {0};
     bool is_picture = text_starts_with(path, "chapters/") && text_ends_with(path, ".svg"),
+         is_document = text_starts_with(path, "docs/") && text_ends_with(path, ".md"),
          is_library = text_starts_with(path, "codemirror/");
     snprintf(app, sizeof app, "%.3800s/grader/serve/app", book_root());
-    const char *root = is_picture   ? book_root()
-                       : is_library ? paths_codemirror_dir()
-                                    : app,
+    const char *root = is_picture || is_document ? book_root()
+                       : is_library              ? paths_codemirror_dir()
+                                                 : app,
                *relative = is_library ? path + strlen("codemirror/") : path;
     reply->type = type_of(path);
     if (!reply->type || !workbench_read(root, relative, MAX_STATIC_BYTES, &reply->body, &e))

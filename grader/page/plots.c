@@ -79,7 +79,8 @@ static void draw_grid(const struct axes *a, struct buf *out) {
         page_svg_line(plot_x(a, pow(10, x)), PLOT_TOP, plot_x(a, pow(10, x)), PLOT_BOTTOM, "axis",
                       out);
         snprintf(text, sizeof text, "%g", pow(10, x));
-        page_svg_text(plot_x(a, pow(10, x)), PLOT_BOTTOM + 14, "middle", text, out);
+        page_svg_text(plot_x(a, pow(10, x)), PLOT_BOTTOM + 14, x + 1 <= a->x1 ? "middle" : "end",
+                      text, out); /* the last one would leave the picture */
     }
     for (double y = a->y0; y <= a->y1; y++) {
         struct buf b = {0};

@@ -62,14 +62,22 @@ static bool bound_subject(const char *bound, enum subject *out) {
     return subject_of(bound, list, sizeof list / sizeof *list, out);
 }
 
-static unsigned goal_subjects(const struct result *r) {
+/* Returns the subjects of the goals, or those of the failed guards. */
+static unsigned limit_subjects(const struct result *r, bool failed_guards) {
     unsigned mask = 0;
     for (unsigned i = 0; i < r->ntechnique; i++) {
+        const struct technique_result *t = &r->technique[i];
         enum subject s;
-        if (!r->technique[i].is_guard && metric_subject(r->technique[i].metric, &s))
-            mask |= 1u << s;
+        bool is_meant = failed_guards ? t->is_guard && !t->passed : !t->is_guard;
+        if (is_meant && metric_subject(t->metric, &s)) mask |= 1u << s;
     }
     return mask;
+}
+
+static bool has_missed_goal(const struct result *r) {
+    for (unsigned i = 0; i < r->ntechnique; i++)
+        if (!r->technique[i].is_guard && !r->technique[i].passed) return true;
+    return false;
 }
 
 static void write_subjects(unsigned mask, struct buf *out) {
@@ -113,14 +121,14 @@ static void write_hot_line(const struct result *r, struct buf *out) {
                sim_stall_text(stall_reason));
 }
 
-/* The bottleneck is something that no goal limits. */
+/* The bottleneck is something that neither a goal nor a failed guard limits. */
 static void explain_bottleneck(const struct result *r, struct buf *out) {
     char bound[64];
     enum subject s;
-    unsigned goals = goal_subjects(r);
+    unsigned goals = limit_subjects(r, false), guards = limit_subjects(r, true);
     snprintf(bound, sizeof bound, "%.*s", (int)strcspn(r->speed.bound_by, ","), r->speed.bound_by);
     if (r->speed.vs_solution >= SCORE_FULL_SPEED || !goals || !bound_subject(bound, &s) ||
-        goals >> s & 1)
+        (goals | guards) >> s & 1)
         return;
     buf_puts(out, "The goals limit "), write_subjects(goals, out);
     buf_printf(out, ", but the time is bound by %s", bound), write_hot_line(r, out);
@@ -133,7 +141,7 @@ static void explain_missed_goals(const struct result *r, struct buf *out) {
         r->available.technique > 0 ? r->earned.technique / r->available.technique : 1;
     double speed =
         r->available.speed > 0 && r->speed_counted ? r->earned.speed / r->available.speed : 0;
-    if (speed - technique < 0.25 || r->goals_waived) return;
+    if (speed - technique < 0.25 || r->goals_waived || !has_missed_goal(r)) return;
     buf_printf(out,
                "This version has %.0f %% of the speed points but %.0f %% of the technique "
                "points. A version that reaches more goals can score higher and still be slower. ",

@@ -10,6 +10,7 @@ import {showPlayground, playEvent} from "./play.js";
 import * as server from "./server.js";
 
 const bar = document.getElementById("bar"), view = document.getElementById("view");
+view.tabIndex = -1;
 const TABS = ["Task", "Lesson", "Quiz", "Hints", "Tune", "History", "Solution"];
 let open = null; // the exercise on the page; null = contents
 let queue = {waiting: [], running: null}, is_connected = false;
@@ -29,12 +30,54 @@ function row(ex) {
         element("td.n", null, time(ex.best_us)));
 }
 
-function chapter(c) {
-    const done = c.exercises.filter(e => e.state === "done").length;
-    return element("section", null, element("h2", null, `${c.id.slice(0, 2)} · ${c.title || c.id}`, element("span.dim", null, ` ${done} of ${c.exercises.length}`)),
+function exercises(title, list) {
+    const done = list.filter(e => e.state === "done").length;
+    return element("section", null, element("h2", null, title, element("span.dim", null, ` ${done} of ${list.length}`)),
         element(".scroll", null, element("table.contents", null,
             element("tr", null, ...["exercise", "title", "state", "points", "best time"].map((t, i) => element(i > 2 ? "th.n" : "th", null, t))),
-            ...c.exercises.map(row))));
+            ...list.map(row))));
+}
+
+// Shows only the exercises whose name, title or chapter contains the text.
+function filterRows(text) {
+    const contains = e => e.textContent.toLowerCase().includes(text.trim().toLowerCase());
+    for (const s of view.querySelectorAll("section")) {
+        const is_chapter_found = contains(s.querySelector("h2"));
+        for (const tr of s.querySelectorAll("tr")) tr.hidden = !(is_chapter_found || tr.querySelector("th") || contains(tr));
+        s.hidden = !s.querySelector("tr:not([hidden]) td");
+    }
+    document.getElementById("none").hidden = !!view.querySelector("section:not([hidden])");
+}
+
+function finder() {
+    const field = element("input", {type: "text", id: "find", placeholder: "Find an exercise: /", "aria-label": "find an exercise", oninput: () => filterRows(field.value)});
+    field.onkeydown = e => {
+        const found = e.key === "Enter" && view.querySelector("section:not([hidden]) tr:not([hidden]) a");
+        if (found) location.hash = found.hash;
+    };
+    return field;
+}
+
+// A path is a selection of the book in an order of its own; the next exercise follows it.
+function pathMenu(c) {
+    const choose = async e => { await server.followPath(e.target.value); await showContents(); };
+    const menu = element("select", {id: "path", onchange: choose}, element("option", {value: "book"}, "the whole book"),
+        ...c.paths.map(p => element("option", {value: p.name}, p.title)));
+    menu.value = c.path || "book";
+    return element("label", null, "Path: ", menu);
+}
+
+function introduction(c) {
+    return element("p.intro", null, ...(c.next ? ["Start with ", element("a", {href: `#/${c.next}`}, c.next.split("/")[1]), ", or pick any exercise. "] : []),
+        "Read its lesson and task, change the code, press Ctrl-S: the grader checks each save and shows the next step. ",
+        "New to CUDA? Choose the path of the first twelve exercises above. Words and counters: ",
+        element("a", {href: documentAddress("student-guide"), target: "_blank"}, "student guide"), ", ",
+        element("a", {href: documentAddress("glossary"), target: "_blank"}, "glossary"), ".");
+}
+
+function followedPath(c) {
+    const p = c.paths.find(q => q.name === c.path), all = c.chapters.flatMap(ch => ch.exercises);
+    return p ? exercises(p.title, p.steps.map(id => all.find(e => e.id === id)).filter(Boolean)) : "";
 }
 
 async function showContents() {
@@ -44,9 +87,28 @@ async function showContents() {
     if (open) return;
     bar.replaceChildren(element("strong", null, "Warpbook"), element("progress", {max: c.total, value: c.done, "aria-label": "exercises done"}),
         element("span", null, `${c.done} of ${c.total} done`),
-        c.next && element("a.next", {href: `#/${c.next}`}, `Next: ${c.next}`), element("a", {href: "#/playground"}, "Playground"), connection());
+        c.next && element("a.next", {href: `#/${c.next}`}, `Next: ${c.next}`), element("a", {href: "#/playground"}, "Playground"), pathMenu(c), finder(), connection());
     view.className = "wide";
-    view.replaceChildren(...c.chapters.map(chapter));
+    view.replaceChildren(introduction(c), element("p.dim", {id: "none", hidden: true, role: "status"}, "No exercise or chapter contains this text."), followedPath(c), ...c.chapters.map(ch => exercises(`${ch.id.slice(0, 2)} · ${ch.title || ch.id}`, ch.exercises)));
+}
+
+// ---- a document of docs/ ----
+
+const documentAddress = (name, anchor) => `#/docs/${name}${anchor ? `/${anchor}` : ""}`;
+
+function documentLink(name, url) {
+    const [, file, anchor] = /^([\w-]+)?(?:\.md)?(?:#([\w-]+))?$/.exec(url) ?? [];
+    if (/^https?:/.test(url)) return {href: url, external: true};
+    return file || anchor ? {href: documentAddress(file ?? name, anchor)} : null;
+}
+
+async function showDocument(name, anchor) {
+    const text = await server.documentText(name);
+    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("strong", null, name.replaceAll("-", " ")), connection());
+    document.title = `${name} · Warpbook`;
+    view.className = "wide md";
+    view.replaceChildren(markdown(text, url => documentLink(name, url), () => null));
+    document.getElementById(anchor)?.scrollIntoView();
 }
 
 const connection = () => element("span.connection", {id: "connection"}, is_connected ? "" : "connecting …");
@@ -76,21 +138,24 @@ class Exercise {
     }
 }
 
-async function showExercise(id) {
+async function showExercise(id, tab) {
     const data = await server.exercise(id);
     const x = open = new Exercise(data);
+    if (tabsOf(x).includes(tab)) x.tab = tab;
     document.title = `${x.title} · Warpbook`;
     view.className = "work";
     x.parts = {text: element("div.text", {id: "text"}), code: element("div.code", {id: "code"}), result: element("div.results", {id: "result"}),
                tabs: element("nav.tabs", {"aria-label": "texts"}), body: element("div.md"), notice: element("div.notice", {role: "status"}),
-               editor: element("div.editor"), save: button("Save and grade", () => save(x), {title: "Ctrl-S"}),
+               editor: element("div.editor"), unsaved: element("span.dim", {role: "status"}),
+               again: button("Grade again", () => attempt(x, () => server.grade(x.id))), save: button("Save and grade", () => save(x), {title: "Ctrl-S"}),
                line: element("section.line-view", {id: "line", "aria-live": "polite"})};
     x.parts.text.append(x.parts.tabs, x.parts.body);
     x.parts.code.append(element("div.tools", null, element("code", null, `chapters/${x.id}.cu`), x.parts.save,
-        button("Grade again", () => attempt(x, () => server.grade(x.id))), deviceMenu(x)), x.parts.notice, x.parts.editor);
+        x.parts.again, deviceMenu(x), x.parts.unsaved), x.parts.notice, x.parts.editor);
     view.replaceChildren(x.parts.text, x.parts.code, x.parts.result);
     drawBar(x), drawText(x);
-    x.editor = await createEditor(x.parts.editor, () => { x.storeDraft(); drawState(x); }, () => save(x), line => showLine(x, line));
+    x.editor = await createEditor(x.parts.editor, {onchange: () => { x.storeDraft(); drawState(x); }, onsave: () => save(x),
+        onleave: () => x.parts.save.focus(), online: line => showLine(x, line)});
     if (open !== x) return;
     const draft = x.draft();
     x.editor.setText(x.base);
@@ -184,7 +249,7 @@ function stepText(x) {
     const running = queue.running, is_mine = job => job?.id === x.id && job.kind === "grade";
     if (is_mine(running)) return `grading: ${x.step || "…"}`;
     if (queue.waiting.some(is_mine)) return running ? `waits for ${running.id}${running.kind === "grade" ? "" : ` (${running.kind})`}` : "waiting";
-    return x.failure || (!x.result ? "not graded yet: save, or press Grade again" : "");
+    return x.failure || (!x.result ? "not graded yet" : "");
 }
 
 function drawState(x) {
@@ -198,8 +263,9 @@ function drawState(x) {
             element("p.dim", null, "− what the file holds now, + your version. The version that you don't take stays in History."),
             diffView(c.text, x.text()),
             button("Keep mine", () => keepMine(x)), button("Take the file's", () => takeTheirs(x))),
-        !c && x.is_dirty() && element("p.dim", null, "Not saved yet (Ctrl-S)."),
     ].filter(Boolean));
+    x.parts.unsaved.textContent = !c && x.is_dirty() ? "Not saved yet: press Ctrl-S." : "";
+    x.parts.again.textContent = x.result ? "Grade again" : "Grade";
     drawBar(x);
 }
 
@@ -209,8 +275,16 @@ function drawResult(x) {
     x.editor?.show(r && r.digest === x.digest ? findingsOf(r) : [], r && r.digest === x.digest ? heatOf(r) : []);
     const is_old = r && r.digest !== x.digest;
     x.parts.result.replaceChildren(...(is_old ? [element("p.old", {role: "status"}, "This result is of an earlier version of the file.")] : []),
-        ...(r ? [resultView(r, x.base, line => x.editor.goto(line), x.parts.line)] : []));
+        ...(r ? [resultView(r, x.base, line => x.editor.goto(line), x.parts.line, r.verdict === "AC" ? afterwards(x) : null)] : []));
     if (r) showLine(x, is_old ? 0 : firstLine(r), true);
+}
+
+// Returns what to do after an accepted version: a look at the ladder, or the next exercise.
+function afterwards(x) {
+    const next = element("span");
+    server.contents().then(c => c.next && next.replaceChildren("Go on to ", element("a", {href: `#/${c.next}`}, c.next), "."), () => {});
+    return element("span", null, x.has_solution && element("span", null, "Compare with the ",
+        button("steps of the ladder", () => showTab(x, "Solution"), {className: "link"}), ". "), next);
 }
 
 // Shows the line's view; of a line that has none, keeps the last one, unless `anew`.
@@ -223,6 +297,8 @@ function showLine(x, line, anew = false) {
 function link(x, url) {
     const exercise = /^(?:\.\.\/([\w-]+)\/)?([a-z]\w*)\.md$/.exec(url);
     if (/^https?:/.test(url)) return {href: url, external: true};
+    const guide = /^(?:\.\.\/\.\.\/docs\/)?([\w-]+)\.md(?:#([\w-]+))?$/.exec(url);
+    if (guide && url.startsWith("../../docs/")) return {href: documentAddress(guide[1], guide[2]), external: true};
     return exercise ? {href: `#/${exercise[1] || x.chapter}/${exercise[2]}`} : null;
 }
 
@@ -232,9 +308,18 @@ function picture(x, url) {
 
 const render = (x, text) => markdown(text, url => link(x, url), url => picture(x, url));
 
+// The address names the tab, so that a reload shows it again.
+function showTab(x, tab) {
+    x.tab = tab;
+    window.history.replaceState(null, "", `#/${x.id}${tab === "Task" ? "" : `/${tab}`}`);
+    drawText(x);
+}
+
+const tabsOf = x => TABS.filter(t => (t !== "Solution" || x.has_solution) && (t !== "Quiz" || x.has_quiz));
+
 function drawText(x) {
-    const tabs = TABS.filter(t => (t !== "Solution" || x.has_solution) && (t !== "Quiz" || x.has_quiz));
-    x.parts.tabs.replaceChildren(...tabs.map(t => button(t, () => { x.tab = t; drawText(x); }, {"aria-pressed": String(t === x.tab)})));
+    const tabs = tabsOf(x);
+    x.parts.tabs.replaceChildren(...tabs.map(t => button(t, () => showTab(x, t), {"aria-pressed": String(t === x.tab)})));
     const draw = {Task: () => render(x, x.task), Lesson: () => render(x, x.lesson), Hints: () => hints(x), History: () => history(x),
                   Solution: () => solution(x), Quiz: () => quizView(x, text => render(x, text), action => attempt(x, action)),
                   Tune: () => tuneView(x, () => x.is_dirty(), action => attempt(x, action))};
@@ -244,20 +329,20 @@ function drawText(x) {
 // ---- hints, solution, history ----
 
 // A question before something that can't be taken back.
-function question(text, label, action) {
-    const box = element("div.question", null, element("p", null, text), button(label, action), button("Not yet", () => box.remove()));
-    return box;
+function question(text, label, action, no) {
+    return element("div.question", null, element("p", null, text), button(label, action), button("Not yet", no));
 }
 
 function hints(x) {
-    const {shown, count} = x.hints, box = element("div");
+    const {shown, count} = x.hints, costs = heatOf(x.result).length > 0, box = element("div");
     box.append(...shown.map((h, i) => element("section", null, element("h3", null, `Hint ${i + 1} of ${count}`), render(x, h))));
     if (shown.length === count) box.append(element("p.dim", null, count ? "That was the last hint." : "This exercise has no hints."));
-    else box.append(button(`Show hint ${shown.length + 1} of ${count}`, () => box.append(question(
-        "What does the warmest line of the profile cost, and why? If you have an idea, try it first.", "Show the hint", async () => {
+    else box.append(button(`Show hint ${shown.length + 1} of ${count}`, e => e.target.replaceWith(question(
+        costs ? "Which line takes the most time, and why? If you have an idea, try it first."
+              : "Have you read the lesson, and tried a version? A hint helps more after an attempt.", "Show the hint", async () => {
             x.hints = await attempt(x, () => server.hint(x.id)) ?? x.hints;
             drawText(x);
-        }))));
+        }, () => drawText(x)))));
     return box;
 }
 
@@ -268,7 +353,7 @@ function solution(x) {
             "Show them", async () => {
                 x.solution = await attempt(x, () => server.solution(x.id));
                 drawText(x);
-            }));
+            }, () => showTab(x, "Task")));
         return box;
     }
     box.append(s.ladder ? render(x, s.ladder) : "", element("h2", null, "The model solution"), element("pre", {tabIndex: 0}, s.source));
@@ -367,7 +452,7 @@ function listen() {
 
 // Shows what the address names; `anew` false: the connection came back, so unsaved changes stay.
 async function route(anew = true) {
-    const id = decodeURIComponent(location.hash.replace(/^#\/?/, ""));
+    const [chapter, name, tab] = decodeURIComponent(location.hash.replace(/^#\/?/, "")).split("/"), id = name ? `${chapter}/${name}` : chapter;
     try {
         if (!anew && open && open.id === id) {
             const data = await server.exercise(id);
@@ -375,13 +460,19 @@ async function route(anew = true) {
             if (data.result) open.result = data.result, drawResult(open);
             return open.editor && await readAgain(open, data.digest);
         }
-        if (id !== "playground") return await (id ? showExercise(id) : showContents());
+        if (chapter === "docs") return open = null, await showDocument(name, tab);
+        if (id !== "playground") return await (id ? showExercise(id, tab) : showContents());
         if (anew) open = null, await showPlayground(bar, view, connection());
     } catch (e) {
         showFault(e);
     }
 }
 
-window.addEventListener("hashchange", () => route());
+// The keyboard goes on in the new view, not at the top of the page.
+window.addEventListener("hashchange", () => route().then(() => view.contains(document.activeElement) || view.focus({preventScroll: true})));
+window.addEventListener("keydown", e => {
+    const field = document.getElementById("find"), is_typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+    if (e.key === "/" && field && !is_typing) e.preventDefault(), field.focus();
+});
 window.addEventListener("beforeunload", e => { if (open?.editor && open.is_dirty()) { open.storeDraft(); e.preventDefault(); } });
 route().then(listen);

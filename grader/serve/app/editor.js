@@ -23,12 +23,14 @@ async function loadLibrary() {
     }
 }
 
-// Returns {text(), setText(text), show(findings, heat), goto(line), focus()}. `onchange()` follows every change by the user, `online(line)`
-// a move to another line.
-export async function createEditor(parent, onchange, onsave, online = () => {}) {
+const CODE_LABEL = "your code; Escape leaves the editor";
+
+// Returns {text(), setText(text), show(findings, heat), goto(line), focus()}. `onchange()` follows every change by the user, `onsave()`
+// Ctrl-S, `onleave()` Escape, `online(line)` a move to another line.
+export async function createEditor(parent, calls) {
     library ??= loadLibrary();
-    const CodeMirror = await library;
-    return CodeMirror ? withCodeMirror(CodeMirror, parent, onchange, onsave, online) : withTextField(parent, onchange, onsave, online);
+    const CodeMirror = await library, all = {online() {}, ...calls};
+    return CodeMirror ? withCodeMirror(CodeMirror, parent, all) : withTextField(parent, all);
 }
 
 export const heatClass = percent => percent >= 40 ? "h4" : percent >= 15 ? "h3" : percent >= 5 ? "h2" : percent >= 1 ? "h1" : "";
@@ -38,15 +40,25 @@ function heatTitle(line) {
     return `${line.time_percent.toFixed(1)} % of the modelled time; ${stalls}`;
 }
 
-function withCodeMirror(CodeMirror, parent, onchange, onsave, online) {
+// Text that replaces a selection or has several lines, such as dictation, goes through CodeMirror's model. The browser would remove
+// elements that CodeMirror draws, and the editor would stay empty. A composition can't be cancelled.
+function insertThroughModel(cm, e) {
+    const is_plain = e.inputType === "insertText" && e.cancelable && !e.isComposing && typeof e.data === "string";
+    if (!is_plain || !cm.somethingSelected() && !e.data.includes("\n")) return;
+    e.preventDefault();
+    cm.replaceSelection(e.data, null, "+input");
+}
+
+function withCodeMirror(CodeMirror, parent, {onchange, onsave, onleave, online}) {
     const cm = CodeMirror(parent, {
         mode: "text/x-c++src", lineNumbers: true, indentUnit: 4, matchBrackets: true, autoCloseBrackets: true,
-        gutters: ["CodeMirror-linenumbers", "findings", "heat"], inputStyle: "contenteditable", viewportMargin: 40,
+        gutters: ["CodeMirror-linenumbers", "findings", "heat"], inputStyle: "contenteditable", viewportMargin: 40, lineWrapping: true,
         extraKeys: {"Ctrl-S": onsave, "Cmd-S": onsave, "Ctrl-/": "toggleComment", "Cmd-/": "toggleComment",
                     Tab: c => c.somethingSelected() ? c.indentSelection("add") : c.execCommand("insertSoftTab"),
-                    "Shift-Tab": "indentLess", Esc: c => c.getInputField().blur()},
+                    "Shift-Tab": "indentLess", Esc: onleave},
     });
-    cm.getInputField().setAttribute("aria-label", "your code");
+    cm.getInputField().setAttribute("aria-label", CODE_LABEL);
+    cm.getInputField().addEventListener("beforeinput", e => insertThroughModel(cm, e));
     let widgets = [], is_setting = false;
     cm.on("change", () => is_setting || onchange());
     cm.on("cursorActivity", () => is_setting || !cm.hasFocus() || online(cm.getCursor().line + 1));
@@ -59,6 +71,20 @@ function withCodeMirror(CodeMirror, parent, onchange, onsave, online) {
         cm.clearGutter("heat");
         cm.eachLine(l => ["h1", "h2", "h3", "h4"].forEach(c => cm.removeLineClass(l, "text", c)));
     }
+    function draw(findings, heat) {
+        clear();
+        for (const line of heat) {
+            if (line.line > cm.lineCount() || !heatClass(line.time_percent)) continue;
+            cm.setGutterMarker(line.line - 1, "heat", element("span.heat", {title: heatTitle(line)}, line.time_percent.toFixed(0) + " %"));
+            cm.addLineClass(line.line - 1, "text", heatClass(line.time_percent));
+        }
+        for (const f of findings) {
+            if (f.line > cm.lineCount()) continue;
+            cm.setGutterMarker(f.line - 1, "findings", element(`span.${f.kind}`, {title: f.text}, f.kind === "bad" ? "✖" : "▲"));
+            widgets.push(cm.addLineWidget(f.line - 1, element(`div.finding.${f.kind}`, null, f.text), {noHScroll: true}));
+        }
+    }
+
     return {
         text: () => cm.getValue(),
         setText(text) {
@@ -69,19 +95,12 @@ function withCodeMirror(CodeMirror, parent, onchange, onsave, online) {
             cm.setCursor(at);
             cm.scrollTo(null, top);
         },
-        show: (findings, heat) => cm.operation(() => {
-            clear();
-            for (const line of heat) {
-                if (line.line > cm.lineCount() || !heatClass(line.time_percent)) continue;
-                cm.setGutterMarker(line.line - 1, "heat", element("span.heat", {title: heatTitle(line)}, line.time_percent.toFixed(0) + " %"));
-                cm.addLineClass(line.line - 1, "text", heatClass(line.time_percent));
-            }
-            for (const f of findings) {
-                if (f.line > cm.lineCount()) continue;
-                cm.setGutterMarker(f.line - 1, "findings", element(`span.${f.kind}`, {title: f.text}, f.kind === "bad" ? "✖" : "▲"));
-                widgets.push(cm.addLineWidget(f.line - 1, element(`div.finding.${f.kind}`, null, f.text), {noHScroll: true}));
-            }
-        }),
+        show(findings, heat) {
+            const has_changed = parent.classList.contains("profiled") !== heat.length > 0;
+            parent.classList.toggle("profiled", heat.length > 0);
+            cm.operation(() => draw(findings, heat));
+            if (has_changed) cm.refresh(); // the gutter's width
+        },
         goto(line) {
             cm.setCursor(line - 1, 0);
             cm.scrollIntoView({line: line - 1, ch: 0}, 120);
@@ -92,8 +111,8 @@ function withCodeMirror(CodeMirror, parent, onchange, onsave, online) {
     };
 }
 
-function withTextField(parent, onchange, onsave, online) {
-    const field = element("textarea", {spellcheck: false, wrap: "off", "aria-label": "your code", autocapitalize: "off"});
+function withTextField(parent, {onchange, onsave, onleave, online}) {
+    const field = element("textarea", {spellcheck: false, wrap: "off", "aria-label": CODE_LABEL, autocapitalize: "off"});
     const numbers = element("div.numbers", {"aria-hidden": "true"}), list = element("div");
     let findings = [], heat = [];
     parent.append(element("div.field", null, numbers, field), list);
@@ -114,7 +133,7 @@ function withTextField(parent, onchange, onsave, online) {
     field.onkeydown = e => {
         if ((e.ctrlKey || e.metaKey) && e.key === "s") { e.preventDefault(); onsave(); }
         if (e.key === "Tab" && !e.shiftKey) { e.preventDefault(); document.execCommand("insertText", false, "    "); }
-        if (e.key === "Escape") field.blur();
+        if (e.key === "Escape") onleave();
     };
     return {
         text: () => field.value,

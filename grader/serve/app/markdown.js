@@ -4,10 +4,19 @@ import {element} from "./dom.js";
 
 // `link(url)` returns {href} or {href, external} or null for a link that leads nowhere here; `picture(url)` an address or null.
 export function markdown(text, link, picture) {
-    const fragment = document.createDocumentFragment();
-    fragment.append(...blocks(text.split("\n"), {link, picture}));
+    const fragment = document.createDocumentFragment(), lines = text.split("\n"), references = new Map();
+    for (const line of lines) {
+        const found = definition.exec(line);
+        if (found) references.set(found[1].toLowerCase(), found[2]);
+    }
+    fragment.append(...blocks(lines.filter(l => !definition.test(l)), {link, picture, references}));
     return fragment;
 }
+
+// Returns the name by which links reach a heading: lower case, hyphens for spaces, no other signs.
+const anchor = text => text.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
+
+const definition = /^\[([^\]]+)\]: +(\S+)$/; // the address of [name]
 
 const is_blank = line => !line.trim();
 const item = /^( {0,3})([-*]|\d+\.) +(.*)$/;
@@ -27,7 +36,9 @@ function blocks(lines, context) {
 function block(lines, i, out, context) {
     const line = lines[i], heading = /^(#{1,6}) (.*)$/.exec(line);
     if (heading) {
-        out.push(element(`h${Math.min(6, heading[1].length + 1)}`, null, ...inline(heading[2], context)));
+        const h = element(`h${Math.min(6, heading[1].length + 1)}`, null, ...inline(heading[2], context));
+        h.id = anchor(h.textContent);
+        out.push(h);
         return i + 1;
     }
     if (line.startsWith("```")) return take(lines, i + 1, l => !l.startsWith("```"), found => out.push(code(found)), 1);
@@ -89,21 +100,28 @@ function table(lines, context) {
     return element(".scroll", {tabIndex: 0}, element("table", null, row(lines[0], "th"), ...lines.slice(2).map(l => row(l, "td"))));
 }
 
+function anchorTo(url, text, c) {
+    const to = c.link(url), inside = inline(text, c);
+    return to ? element("a", {href: to.href, ...(to.external ? {target: "_blank", rel: "noreferrer"} : {})}, ...inside)
+              : element("span", null, ...inside);
+}
+
 const spans = [
     [/^(`+)([\s\S]*?[^`])\1(?!`)/, m => element("code", null, m[2])],
     [/^!\[([^\]]*)\]\(([^)\s]+)\)/, (m, c) => {
         const src = c.picture(m[2]);
         return src ? element("img", {src, alt: m[1], loading: "lazy"}) : m[1];
     }],
-    [/^\[((?:[^\]`]|`[^`]*`)*)\]\(([^)\s]+)\)/, (m, c) => {
-        const to = c.link(m[2]), inside = inline(m[1], c);
-        return to ? element("a", {href: to.href, ...(to.external ? {target: "_blank", rel: "noreferrer"} : {})}, ...inside)
-                  : element("span", null, ...inside);
+    [/^\[((?:[^\]`]|`[^`]*`)*)\]\(([^)\s]+)\)/, (m, c) => anchorTo(m[2], m[1], c)],
+    [/^\[([^\]`]+)\](?:\[([^\]]*)\])?/, (m, c) => {
+        const url = c.references.get((m[2] || m[1]).replace(/\s+/g, " ").toLowerCase());
+        return url ? anchorTo(url, m[1], c) : m[0];
     }],
     [/^\*\*((?:[^*]|\*(?!\*))+)\*\*/, (m, c) => element("strong", null, ...inline(m[1], c))],
     [/^\*([^*\s](?:[^*]*[^*\s])?)\*/, (m, c) => element("em", null, ...inline(m[1], c))],
     [/^<(https?:[^>\s]+)>/, m => element("a", {href: m[1], target: "_blank", rel: "noreferrer"}, m[1])],
     [/^\\([^\w\s])/, m => m[1]],
+    [/^\\\n/, () => element("br")],
 ];
 
 function inline(text, context) {

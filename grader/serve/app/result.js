@@ -56,7 +56,6 @@ const missedLimit = r => r.technique.find(t => !t.passed && !(r.waived && t.kind
 
 export function nextStep(r) {
     const missed = missedLimit(r), wrong = findingsOf(r).find(f => f.kind === "bad"), warm = heatOf(r).toSorted((a, b) => b.time_percent - a.time_percent)[0];
-    if (r.verdict === "AC") return "Compare with the steps of the ladder, or go on to the next exercise.";
     if (r.verdict === "CE") return `Correct the first error${wrong ? `, in line ${wrong.line}` : ""}; the others often follow from it.`;
     if (r.verdict === "IE") return "The grader failed, not your code. Grade again.";
     if (r.verdict !== "PART") return wrong ? `Correct line ${wrong.line}; the first failed case below says what happens there.`
@@ -71,7 +70,7 @@ function cases(r) {
     const passed = r.cases.filter(c => c.verdict === "AC").length;
     if (!r.cases.length) return null;
     return section(`Correctness: ${passed} of ${r.cases.length} cases`, ...r.cases.filter(c => c.verdict !== "AC").map((c, i) =>
-        element("details", {open: i === 0}, element("summary", null, element("strong.bad", null, c.verdict), ` case ${c.number || ""} ${c.name}`),
+        element("details", {open: i === 0}, element("summary", null, element("strong.bad", null, c.verdict), ` (${r.verdict_texts[c.verdict] ?? ""}) case ${c.number || ""} ${c.name}`),
                 element("pre", {tabIndex: 0}, c.message))));
 }
 
@@ -160,11 +159,11 @@ export function firstLine(r) {
     return findingsOf(r).find(f => f.kind === "bad")?.line ?? missed?.line ?? warm?.line ?? 0;
 }
 
-// `source` is the text of the file; `go(line)` moves the editor; `line` is a box for lineView().
-export function resultView(r, source, go, line) {
+// `source` is the text of the file; `go(line)` moves the editor; `line` is a box for lineView(); `done` follows an accepted version.
+export function resultView(r, source, go, line, done) {
     return element("div.result", null,
         r.first_failure && element(`p.first.${verdictClass(r.verdict)}`, null, r.first_failure),
-        element("p.next-step", null, element("strong", null, "Next: "), nextStep(r)),
+        element("p.next-step", null, element("strong", null, "Next: "), done ?? nextStep(r)),
         pointsLost(r),
         r.log && r.verdict === "CE" && element("pre", {tabIndex: 0}, r.log),
         line, profile(r, source, go), cases(r), goals(r), speed(r),

@@ -39,6 +39,8 @@ export const decide = (student, exercise, decision) =>
     request("POST", "api/decide", null, {query: {student, exercise}, body: JSON.stringify(decision)});
 export const similar = exercise => request("GET", "api/similar", null, {query: exercise ? {exercise} : {}});
 export const pair = (exercise, a, b) => request("GET", "api/pair", null, {query: {exercise, a, b}});
+export const followPath = name => request("POST", "api/path", null, {query: {name}});
+export const documentText = name => request("GET", `docs/${encodeURIComponent(name)}.md`, null, {text: true});
 export const stop = () => request("POST", "api/stop");
 export const playground = () => request("GET", "api/playground");
 export const program = name => request("GET", "api/play", null, {query: {name}});

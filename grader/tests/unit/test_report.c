@@ -517,6 +517,21 @@ static struct result scored(const char *metric, const char *bound, double vs_sol
     return r;
 }
 
+/* All goals are reached and a guard about the bottleneck failed: the advice is the guard's own. */
+START_TEST(a_failed_guard_is_no_missed_goal) {
+    struct result r = scored("blocks", "DRAM bandwidth, 68 % (next: x, 1 %)", 0.11,
+                             (struct points){0, 0, 34});
+    struct technique_result limits[2] = {*r.technique, *r.technique};
+    struct buf out = {0};
+    limits[0].passed = true;
+    limits[1].is_guard = true, limits[1].metric = "global_load_sectors_per_request";
+    r.technique = limits, r.ntechnique = 2;
+    report_explain_score(&r, &out);
+    ck_assert_str_eq(buf_str(&out), "");
+    buf_free(&out);
+}
+END_TEST
+
 /* Goals about sectors, but slowed by banks: the report says so, and where. Limited by what the
  * goal counts: no message. Fast without the goal: it says so. As fast as the model solution: no
  * message. */
@@ -573,6 +588,7 @@ UNIT_SUITE(report) {
     tcase_add_test(t, the_lines_of_kernels_are_wrapped_at_words);
     tcase_add_test(t, the_hottest_line_stands_first);
     tcase_add_test(t, the_report_explains_points_that_disagree_with_time);
+    tcase_add_test(t, a_failed_guard_is_no_missed_goal);
     tcase_add_test(t, the_profile_shows_stalls_by_line_and_reason);
     suite_add_tcase(s, t);
     return s;
