@@ -104,6 +104,8 @@ def run(page, url, file, pictures):
     expect("token" not in page.eval("location.href"), "the address still shows the token")
     page.look("contents", pictures, origin)
 
+    first_hour(page, origin, pictures)
+
     # An edit in the page is saved to the very file and graded; the error is a mark at its line.
     page.eval(f"location.hash = '#/{ID}'")
     page.wait(f"document.querySelector('#code') && (document.querySelector('.CodeMirror')?.CodeMirror || document.querySelector('textarea'))", "an editor")
@@ -210,6 +212,50 @@ def run(page, url, file, pictures):
     full(page, file, pictures, origin)
     streams(page, file.parents[1], pictures, origin)
     playground(page, file.parents[2] / "playground", pictures, origin)
+
+
+def press(page, key, code, modifiers=0, text=""):
+    for kind in ("keyDown" if text else "rawKeyDown", "keyUp"):
+        page.ask("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, modifiers=modifiers, **({"text": text} if kind == "keyDown" else {}))
+
+
+def first_hour(page, origin, pictures):
+    """A path, the search and a document, by the keyboard; the editor, in which nothing is cut off."""
+    page.eval("(m => { m.value = 'beginner'; m.dispatchEvent(new Event('change')); })(document.getElementById('path'))")
+    page.wait("/^The first twelve/.test(document.querySelector('section h2').textContent) && /vector_add/.test(document.querySelector('.next').textContent)", "a path")
+    page.look("path", pictures, origin)
+    press(page, "/", 191, text="/")
+    expect(page.eval("document.activeElement.id") == "find", "the key / doesn't find")
+    page.ask("Input.insertText", text="bank conf")
+    page.wait("[...document.querySelectorAll('tr a')].filter(a => a.getClientRects().length).map(a => a.textContent).includes('swizzle')", "a chapter by its title")
+    page.eval("(f => { f.value = ''; f.focus(); })(document.getElementById('find'))")
+    page.ask("Input.insertText", text="vector_ad")
+    press(page, "Enter", 13, text="\r")
+    page.wait("location.hash == '#/00-roofline/vector_add' && document.querySelector('.CodeMirror')", "the exercise found")
+    expect(page.eval("document.activeElement.id") in ("view", ""), "the focus isn't in the new view")
+    expect(page.eval("(s => s.scrollWidth <= s.clientWidth + 1)(document.querySelector('.CodeMirror-scroll'))"), "a line of the starter file is cut off")
+
+    # Text of several lines over a selection, as dictation enters it, then a save at once: the editor shows it, and Escape leaves.
+    text = "one\ntwo\nthree"
+    for _ in range(2):
+        page.eval("document.querySelector('.CodeMirror').CodeMirror.focus()")
+        press(page, "a", 65, 2)
+        page.ask("Input.insertText", text=text)
+        press(page, "s", 83, 2)
+        page.wait(f"{TEXT}.getValue() == {json.dumps(text)} && document.querySelectorAll('.CodeMirror-line').length == 3", "the text in the editor")
+        page.wait("(document.getElementById('verdict')?.textContent ?? '').startsWith('CE') && document.querySelector('.finding')", "its result")
+    press(page, "Escape", 27)
+    expect(page.eval("document.activeElement.textContent") == "Save and grade", "Escape doesn't leave the editor")
+
+    page.click("Lesson")
+    page.goto("about:blank")
+    page.goto(f"{origin}#/00-roofline/vector_add/Lesson")
+    page.wait("document.querySelector('[aria-pressed=true]')?.textContent == 'Lesson'", "the tab that the address names")
+    page.wait("[...document.querySelectorAll('.text a')].some(a => a.hash.startsWith('#/docs/glossary/') && a.target == '_blank')", "links to the glossary")
+    page.eval("location.hash = '#/docs/glossary/sector'")
+    page.wait("document.getElementById('sector')?.getBoundingClientRect().top < innerHeight", "the glossary at the term")
+    page.look("glossary", pictures, origin)
+    page.eval("fetch('api/path?name=book', {method: 'POST'})")
 
 
 def quiz(page, pictures, origin):

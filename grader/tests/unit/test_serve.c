@@ -138,6 +138,10 @@ START_TEST(no_path_leads_out) {
                                         "codemirror/..%2f..%2f..%2fetc/x.css",
                                         "%2e%2e/serve.c",
                                         "chapters/../solutions/x.svg",
+                                        "docs/../chapters/paths.md",
+                                        "docs/..%2f..%2fetc/x.md",
+                                        "docs/results/../../README.md",
+                                        "README.md",
                                         "/etc/x.css",
                                         ".hidden.js",
                                         "api/exercise?id=../../etc/passwd",
@@ -291,6 +295,32 @@ START_TEST(hints_come_one_at_a_time) {
 }
 END_TEST
 
+START_TEST(documents_are_sent_as_text) {
+    ck_assert_uint_eq(serve_client_get("docs/glossary.md"), 200);
+    ck_assert_ptr_nonnull(strstr(client.answer, "text/markdown"));
+    ck_assert_ptr_nonnull(strstr(client.answer, "### sector\n"));
+}
+END_TEST
+
+static unsigned post_path(const char *name) {
+    char path[100];
+    snprintf(path, sizeof path, "api/path?name=%s", name);
+    return serve_client_status(serve_client_request("POST", path, "", ""));
+}
+
+/* chapters/paths.def begins the path `beginner` with vector_add, the book with intensity. */
+START_TEST(the_next_exercise_follows_the_path) {
+    ck_assert_uint_eq(post_path("nothing"), 422);
+    ck_assert_uint_eq(post_path("beginner"), 202);
+    ck_assert_uint_eq(serve_client_get("api/contents"), 200);
+    ck_assert_ptr_nonnull(strstr(client.answer, "\"next\":\"00-roofline/vector_add\""));
+    ck_assert_ptr_nonnull(strstr(client.answer, "\"path\":\"beginner\""));
+    ck_assert_uint_eq(post_path("book"), 202);
+    ck_assert_uint_eq(serve_client_get("api/contents"), 200);
+    ck_assert_ptr_nonnull(strstr(client.answer, "\"next\":\"00-roofline/intensity\""));
+}
+END_TEST
+
 /* The process that grades is the server's only child. */
 START_TEST(the_end_of_the_grading_process_is_reported) {
     int events = listen_to_events();
@@ -342,6 +372,8 @@ UNIT_SUITE(serve) {
     tcase_add_test(t, a_saved_text_is_graded_and_kept);
     tcase_add_test(t, another_editors_save_is_seen_and_not_overwritten);
     tcase_add_test(t, hints_come_one_at_a_time);
+    tcase_add_test(t, documents_are_sent_as_text);
+    tcase_add_test(t, the_next_exercise_follows_the_path);
     tcase_add_test(t, the_end_of_the_grading_process_is_reported);
     tcase_add_test(t, the_browsers_arguments_hold_no_token);
     tcase_add_checked_fixture(slow, open_fn, serve_client_stop);
