@@ -145,7 +145,8 @@ export function lineView(r, source, number_) {
     if (!l && !accesses.length && !found.length) return [];
     const counters = l ? r.profile.columns.map((c, i) => [c, l.values[i]]).filter(([, v]) => v !== null) : [];
     return [element("h3", null, `Line ${number_}`), element("pre.line", {tabIndex: 0}, (source.split("\n")[number_ - 1] ?? "").trim()),
-        l && element("p.dim", null, `${l.time_percent.toFixed(1)} % of the modelled time`), ...(l ? stallBars(l) : []),
+        l && element("p.dim", null, `${l.time_percent.toFixed(1)} % of the modelled time; its `,
+            element("a", {href: "#/docs/glossary/stall-reason", target: "_blank"}, "stall reasons"), ":"), ...(l ? stallBars(l) : []),
         counters.length > 0 && scrollTable("counters of the line", ...counters.map(([c, v]) =>
             element("tr", null, element("td.n", null, number(v)), element("td", null, `${c.name}: ${c.description}`)))),
         element("div.pictures", null, ...accesses.sort((a, b) => b.wasted - a.wasted).slice(0, 4).map(a =>
