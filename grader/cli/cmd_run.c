@@ -133,6 +133,7 @@ static int run_on_device(const struct options *o, const struct gpu_device *d,
     unsigned n = s->n;
     struct result *results = xcalloc(n, sizeof *results);
     struct report_style style = o->output ? (struct report_style){.width = 100} : cli_style_for(1);
+    style.shows_sandbox = o->verbose;
     struct time_cost cost_before = time_get_cost();
     bool ok = grade_all(o, d, s->list, n, results, e);
     status_clear();

@@ -91,7 +91,7 @@ static const char usage_text[] =
     "  --answers A,B,...      quiz: your answers, such as 8,b,0.5, instead of prompts\n"
     "  --export FORMAT        quiz: write questions and answers for an LMS: gift (Moodle) or qti\n"
     "                         (Canvas), to --output F; without a chapter, all chapters\n"
-    "  --verbose              run: what the time model costs, for one exercise;\n"
+    "  --verbose              run: the sandbox, and for one exercise the time model's cost;\n"
     "                         verify: the score and time of each version\n"
     "\n"
     "Options for serve\n"

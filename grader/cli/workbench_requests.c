@@ -286,12 +286,9 @@ static void post_path(struct workbench *w, const struct serve_request *request,
 static const struct {
     const char *method, *path;
     void (*run)(struct workbench *, const struct serve_request *, struct serve_reply *);
-} other_routes[] = {{"GET", "api/playground", get_play_list},
-                    {"GET", "api/play", get_play_source},
-                    {"PUT", "api/play", put_play_source},
-                    {"POST", "api/play", post_play},
-                    {"POST", "api/path", post_path},
-                    {"POST", "api/stop", post_stop}};
+} other_routes[] = {{"GET", "api/playground", get_play_list}, {"GET", "api/play", get_play_source},
+                    {"PUT", "api/play", put_play_source},     {"POST", "api/play", post_play},
+                    {"POST", "api/path", post_path},          {"POST", "api/stop", post_stop}};
 
 /* ---- files ---- */
 

@@ -13,6 +13,7 @@ struct report_style {
     /* For one screen: only failures, the time and the points; no passed limits, details or next
      * step. */
     bool brief;
+    bool shows_sandbox; /* for instructors; a disabled sandbox is always shown */
 };
 
 /* Appends the whole report of one exercise. */

@@ -207,6 +207,7 @@ static void write_header(const struct result *r, const struct report_style *s, s
     if (s->brief) return;
     buf_printf(out, "  %s%s%s\n", report_style_escape(s, TEXT_STYLE_DIM), r->ex->title,
                report_style_escape(s, TEXT_STYLE_NONE));
+    if (!s->shows_sandbox && !jail_disabled()) return;
     enum text_style style = jail_disabled() ? TEXT_STYLE_BAD : TEXT_STYLE_DIM;
     buf_printf(out, "  %s%-10s %s%s\n", report_style_escape(s, style), "jail", jail_describe_tier(),
                report_style_escape(s, TEXT_STYLE_NONE));

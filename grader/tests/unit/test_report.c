@@ -517,10 +517,22 @@ static struct result scored(const char *metric, const char *bound, double vs_sol
     return r;
 }
 
+START_TEST(only_instructors_see_the_sandbox) {
+    struct result r = failed();
+    for (int shows = 0; shows < 2; shows++) {
+        struct report_style style = {.width = 100, .shows_sandbox = shows};
+        struct buf out = {0};
+        report_text(&r, device_at(0), &style, &out);
+        ck_assert_msg((strstr(buf_str(&out), "\n  jail ") != NULL) == shows, "%s", buf_str(&out));
+        buf_free(&out);
+    }
+}
+END_TEST
+
 /* All goals are reached and a guard about the bottleneck failed: the advice is the guard's own. */
 START_TEST(a_failed_guard_is_no_missed_goal) {
-    struct result r = scored("blocks", "DRAM bandwidth, 68 % (next: x, 1 %)", 0.11,
-                             (struct points){0, 0, 34});
+    struct result r =
+        scored("blocks", "DRAM bandwidth, 68 % (next: x, 1 %)", 0.11, (struct points){0, 0, 34});
     struct technique_result limits[2] = {*r.technique, *r.technique};
     struct buf out = {0};
     limits[0].passed = true;
@@ -589,6 +601,7 @@ UNIT_SUITE(report) {
     tcase_add_test(t, the_hottest_line_stands_first);
     tcase_add_test(t, the_report_explains_points_that_disagree_with_time);
     tcase_add_test(t, a_failed_guard_is_no_missed_goal);
+    tcase_add_test(t, only_instructors_see_the_sandbox);
     tcase_add_test(t, the_profile_shows_stalls_by_line_and_reason);
     suite_add_tcase(s, t);
     return s;

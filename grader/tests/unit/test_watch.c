@@ -142,7 +142,7 @@ START_TEST(a_log_has_full_reports_and_no_escapes) {
         shell("cd %s/work && export XDG_STATE_HOME=%s/state && { %s/grader watch transpose >../log "
               "2>&1 </dev/null & p=$!; for i in $(seq 400); do grep -q ^watching ../log && break; "
               "sleep 0.1; done; kill $p; } && grep -q '^02-coalescing/transpose  CE' ../log && "
-              "grep -q 'jail  ' ../log && ! grep -q \"$(printf '\\033')\" ../log",
+              "grep -q '^  Transpose with' ../log && ! grep -q \"$(printf '\\033')\" ../log",
               folder, folder, build_folder()),
         0);
 }
