@@ -236,6 +236,7 @@ async function readAgain(x, digest) {
 
 function drawBar(x) {
     const r = x.result, change = r && x.previous_score !== null ? r.score - x.previous_score : 0;
+    x.parts.again.textContent = r ? "Grade again" : "Grade";
     bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("strong", null, x.id),
         element("span.verdict", {id: "verdict", "aria-live": "polite"},
             r ? element(`b.${verdictClass(r.verdict)}`, null, `${r.verdict} (${r.verdict_text})`) : "",
@@ -265,7 +266,6 @@ function drawState(x) {
             button("Keep mine", () => keepMine(x)), button("Take the file's", () => takeTheirs(x))),
     ].filter(Boolean));
     x.parts.unsaved.textContent = !c && x.is_dirty() ? "Not saved yet: press Ctrl-S." : "";
-    x.parts.again.textContent = x.result ? "Grade again" : "Grade";
     drawBar(x);
 }
 
