@@ -301,22 +301,33 @@ static const char *type_of(const char *path) {
                                            : NULL;
 }
 
+/* Sets `out` to the folder of the documents: docs/ of the sources, or where grader/install.sh puts
+ * it, beside the book. */
+static void find_documents(char out[static PATH_MAX]) {
+    snprintf(out, PATH_MAX, "%.3800s/docs", book_root());
+    if (!file_exists(out)) snprintf(out, PATH_MAX, "%.3800s/../doc/warpbook", book_root());
+}
+
 void workbench_send_file(const char *path, struct serve_reply *reply) {
     if (!strcmp(path, "style.css")) {
         reply->type = "text/css; charset=utf-8";
         buf_puts(&reply->body, page_style_sheet());
         return;
     }
-    char app[PATH_MAX];
+    char app[PATH_MAX], documents[PATH_MAX];
     struct err e = {0};
+    find_documents(documents);
     bool is_picture = text_starts_with(path, "chapters/") && text_ends_with(path, ".svg"),
          is_document = text_starts_with(path, "docs/") && text_ends_with(path, ".md"),
          is_library = text_starts_with(path, "codemirror/");
     snprintf(app, sizeof app, "%.3800s/grader/serve/app", book_root());
-    const char *root = is_picture || is_document ? book_root()
-                       : is_library              ? paths_codemirror_dir()
-                                                 : app,
-               *relative = is_library ? path + strlen("codemirror/") : path;
+    const char *root = is_picture    ? book_root()
+                       : is_document ? documents
+                       : is_library  ? paths_codemirror_dir()
+                                     : app,
+               *relative = is_library    ? path + strlen("codemirror/")
+                           : is_document ? path + strlen("docs/")
+                                         : path;
     reply->type = type_of(path);
     if (!reply->type || !workbench_read(root, relative, MAX_STATIC_BYTES, &reply->body, &e))
         refuse(reply, 404, "there is no such page");
