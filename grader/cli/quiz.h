@@ -21,7 +21,7 @@
 
 #include <stdbool.h>
 
-enum { QUIZ_MIN_QUESTIONS = 3, QUIZ_MAX_QUESTIONS = 6, QUIZ_MAX_NAME = 96 };
+enum { QUIZ_MIN_QUESTIONS = 3, QUIZ_MAX_QUESTIONS = 8, QUIZ_MAX_NAME = 96 };
 
 struct quiz_question {
     char *text, *explanation;

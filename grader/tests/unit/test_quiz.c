@@ -59,7 +59,7 @@ END_TEST
 
 /* {a page, its error} */
 static const char *const refused[][2] = {
-    {PAGE_HEADER NUMBER("1") NUMBER("2"), "2 questions; a page has 3 to 6"},
+    {PAGE_HEADER NUMBER("1") NUMBER("2"), "2 questions; a page has 3 to 8"},
     {PAGE_HEADER NUMBER("1") NUMBER("3") NUMBER("4"), "question 2 must begin with a line `## 2. "},
     {PAGE_HEADER NUMBER("1") NUMBER("2") "## 3. X\n\nText.\n", "3. X: no comment"},
     {PAGE_HEADER "## 1. X\n\nText.\n\n" NUMBER("2") NUMBER("3"), "1. X: no comment"},
