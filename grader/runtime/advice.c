@@ -13,12 +13,13 @@ static int check_managed_range(const void *p, size_t n) {
 static int check_location(struct cudaMemLocation location) {
     bool is_host =
         location.type != cudaMemLocationTypeDevice && location.type != cudaMemLocationTypeInvalid;
-    return is_host || (location.type == cudaMemLocationTypeDevice && location.id <= 0)
+    return is_host || (location.type == cudaMemLocationTypeDevice &&
+                       (location.id < 0 || !wb_check_device_number(location.id)))
                ? 0
                : cudaErrorInvalidDevice;
 }
 
-/* The host is -1, the device 0. */
+/* The host is -1, a device its number. */
 static int location_id(struct cudaMemLocation location) {
     return location.type == cudaMemLocationTypeDevice ? location.id : -1;
 }

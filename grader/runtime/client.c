@@ -33,6 +33,15 @@ int wb_take_request_error(void) {
     return error;
 }
 
+static _Thread_local unsigned current_device;
+
+unsigned wb_current_device(void) { return current_device; }
+unsigned wb_exchange_device(unsigned device) {
+    unsigned before = current_device;
+    current_device = device;
+    return before;
+}
+
 void wb_lock(void) { pthread_mutex_lock(&lock); }
 void wb_unlock(void) { pthread_mutex_unlock(&lock); }
 uint64_t wb_time_ns(void) { return time_ns; }
@@ -53,7 +62,9 @@ bool wb_is_done(uint32_t seq) {
            (int32_t)(atomic_load_explicit(&progress->done_seq, memory_order_acquire) - seq) >= 0;
 }
 int wb_sticky_error(void) {
-    return progress ? (int)atomic_load_explicit(&progress->error, memory_order_relaxed) : 0;
+    return progress ? (int)atomic_load_explicit(&progress->error[current_device],
+                                                memory_order_relaxed)
+                    : 0;
 }
 
 /* All copies of this runtime in the process share one sequence of numbers, so replies to an earlier
@@ -75,7 +86,7 @@ bool wb_wait_done(uint32_t seq, void (*backoff)(unsigned round)) {
 }
 
 static bool send_frame(const struct wb_call *c, uint32_t seq, uint32_t flags) {
-    struct wb_header h = {.op = c->op, .seq = seq, .flags = flags};
+    struct wb_header h = {.op = c->op, .seq = seq, .flags = flags, .device = current_device};
     h.size = (uint32_t)(sizeof h + c->request_size + c->tail_size);
     struct iovec iov[] = {
         {&h, sizeof h}, {(void *)c->request, c->request_size}, {(void *)c->tail, c->tail_size}};
@@ -261,6 +272,8 @@ static int connect_locked(void) {
     session.span = p.span;
     session.grading = p.grading;
     session.sanitize = p.sanitize;
+    session.ndevices = p.ndevices ? p.ndevices : 1;
+    session.link = p.link;
     return map_window(p.window_bytes, p.shared_bytes);
 }
 

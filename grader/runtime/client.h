@@ -21,10 +21,17 @@ struct wb_session {
     uint64_t shared_offset; /* of the first */
     bool grading;
     bool sanitize; /* Report host accesses that come too early. */
+    unsigned ndevices;
+    unsigned link; /* between them: WB_LINK_… */
 };
 
 /* Connects at the first call. Returns NULL with a cudaError_t in `*error` if there is no device. */
 const struct wb_session *wb_session(int *error);
+
+/* The device of this thread's calls and messages, initially 0. The second returns it and sets
+ * another one. */
+unsigned wb_current_device(void);
+unsigned wb_exchange_device(unsigned device);
 
 struct wb_call {
     enum wb_op op;
@@ -42,7 +49,8 @@ int wb_exchange(struct wb_call *c);
  * to be valid. */
 int wb_send(const struct wb_call *c);
 /* The number of the last message sent; true if the server has executed the message with that
- * number; the error that poisons the context, as far as known without a request. */
+ * number; the error that poisons the current device's context, as far as known without a request.
+ */
 uint32_t wb_last_seq(void);
 bool wb_is_done(uint32_t seq);
 /* Polls until it has, with pauses. Returns false if the connection is lost. */

@@ -94,6 +94,13 @@ int wb_run_command(const struct wb_command *c) {
     return error;
 }
 
+int wb_run_node(const struct wb_command *c) {
+    unsigned device = wb_exchange_device(c->device);
+    int error = wb_run_command(c);
+    wb_exchange_device(device);
+    return error;
+}
+
 static int capture_command(struct wb_capture *capture, const struct wb_command *c) {
     cudaGraphNode_t node;
     int error = wb_graph_add(capture->graph, c, capture->deps, capture->ndeps, &node);
@@ -112,18 +119,26 @@ static bool copy_blocks_host(const struct wb_command *c) {
     return !c->copy.async || !wb_is_device(c->copy.to);
 }
 
-int wb_issue_command(cudaStream_t s, const struct wb_command *c) {
-    int error = wb_check_stream(s);
-    if (error) return error;
+static int issue_on_current(cudaStream_t s, const struct wb_command *c) {
     struct wb_capture *capture = wb_stream_capture(s);
     if (capture && capture->invalidated) return cudaErrorStreamCaptureInvalidated;
     if (capture && capture->graph) return capture_command(capture, c);
-    error = wb_check_implicit_sync(s);
+    int error = wb_check_implicit_sync(s);
     if (error) return error;
     wb_inflight_prepare(c);
     wb_order_command(s);
     error = wb_run_command(c);
     wb_stream_update_seq(s);
     if (!error && copy_blocks_host(c)) wb_order_host_wait_stream(s);
+    return error;
+}
+
+/* A command goes to its stream's device, whichever is current. Kernels must match. */
+int wb_issue_command(cudaStream_t s, const struct wb_command *c) {
+    int error = c->kind == WB_LAUNCH ? wb_check_current_stream(s) : wb_check_stream(s);
+    if (error) return error;
+    unsigned device = wb_exchange_device(wb_stream_device(s));
+    error = issue_on_current(s, c);
+    wb_exchange_device(device);
     return error;
 }

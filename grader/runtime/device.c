@@ -1,5 +1,5 @@
-/* device.c — the one device: its properties, attributes, limits, and the calls that manage devices.
- */
+/* device.c — the devices, which are all equal: properties, attributes, limits, and the calls that
+ * manage devices. */
 #include "grader/runtime/graph.h"
 
 #include <pthread.h>
@@ -83,27 +83,34 @@ static void fill_features(struct cudaDeviceProp *p) {
     p->memoryPoolsSupported = 1;
 }
 
-static void fill_properties(struct cudaDeviceProp *p) {
+static void fill_properties(struct cudaDeviceProp *p, int device) {
     memset(p, 0, sizeof *p);
     snprintf(p->name, sizeof p->name, "%s (simulated)", info.name);
     memcpy(p->uuid.bytes, "warpbook-device", 16);
-    p->pciBusID = 1;
+    p->uuid.bytes[15] = (char)device;
+    p->pciBusID = device + 1;
     fill_compute_properties(p);
     fill_memory_properties(p);
     fill_features(p);
 }
 
-static int check_device(int device) {
-    return device ? wb_refuse(cudaErrorInvalidDevice,
-                              "device %d does not exist; the only device is number 0", device)
-                  : 0;
+int wb_check_device_number(int device) {
+    int error;
+    const struct wb_session *session = wb_session(&error);
+    unsigned n = session ? session->ndevices : 1;
+    if (device >= 0 && (unsigned)device < n) return 0;
+    return n == 1
+               ? wb_refuse(cudaErrorInvalidDevice,
+                           "device %d does not exist; the only device is number 0", device)
+               : wb_refuse(cudaErrorInvalidDevice, "device %d does not exist; there are 0 to %u",
+                           device, n - 1);
 }
 
 static cudaError_t get_properties(struct cudaDeviceProp *p, int device) {
     int error;
     if (!wb_device(&error)) return wb_return(error);
-    error = p ? check_device(device) : cudaErrorInvalidValue;
-    if (!error) fill_properties(p);
+    error = p ? wb_check_device_number(device) : cudaErrorInvalidValue;
+    if (!error) fill_properties(p, device);
     return wb_return(error);
 }
 
@@ -117,9 +124,9 @@ cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *p, int device) {
     return get_properties(p, device);
 }
 
-static bool get_attribute(enum cudaDeviceAttr a, int *value) {
+static bool get_attribute(enum cudaDeviceAttr a, int *value, int device) {
     struct cudaDeviceProp p;
-    fill_properties(&p);
+    fill_properties(&p, device);
     switch ((int)a) {
 #define ATTRIBUTE(id, expression)   \
     case cudaDevAttr##id:           \
@@ -135,8 +142,8 @@ static bool get_attribute(enum cudaDeviceAttr a, int *value) {
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr a, int device) {
     int error;
     if (!wb_device(&error)) return wb_return(error);
-    error = check_device(device);
-    if (!error && (!value || !get_attribute(a, value))) error = cudaErrorInvalidValue;
+    error = wb_check_device_number(device);
+    if (!error && (!value || !get_attribute(a, value, device))) error = cudaErrorInvalidValue;
     return wb_return(error);
 }
 
@@ -146,20 +153,21 @@ cudaError_t cudaGetDeviceCount(int *count) {
     int error;
     bool has_device = wb_device(&error);
     if (!count) return wb_return(cudaErrorInvalidValue);
-    *count = has_device;
+    *count = has_device ? (int)wb_session(&error)->ndevices : 0;
     return wb_return(error);
 }
 
 cudaError_t cudaGetDevice(int *device) {
     int error;
-    if (wb_device(&error)) *device = 0;
+    if (wb_device(&error)) *device = (int)wb_current_device();
     return wb_return(error);
 }
 
 cudaError_t cudaSetDevice(int device) {
     int error;
-    if (wb_device(&error)) error = check_device(device);
-    if (!error) wb_activate_context();
+    if (wb_device(&error)) error = wb_check_device_number(device);
+    if (!error) wb_exchange_device((unsigned)device), wb_activate_context();
+    if (!error && device) wb_order_report(); /* two devices run at the same time */
     return wb_return(error);
 }
 
@@ -175,7 +183,7 @@ cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop) {
 
 cudaError_t cudaSetValidDevices(int *devices, int n) {
     for (int i = 0; i < n; i++)
-        if (devices[i]) return wb_return(cudaErrorInvalidDevice);
+        if (wb_check_device_number(devices[i])) return wb_return(cudaErrorInvalidDevice);
     return cudaSuccess;
 }
 
@@ -190,40 +198,20 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags) {
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device) {
-    if (check_device(device)) return wb_return(cudaErrorInvalidDevice);
+    if (wb_check_device_number(device)) return wb_return(cudaErrorInvalidDevice);
     if (!text || size < 13) return wb_return(cudaErrorInvalidValue);
-    snprintf(text, (size_t)size, "0000:01:00.0");
+    snprintf(text, (size_t)size, "0000:%02x:00.0", (unsigned)device + 1);
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text) {
-    if (strcmp(text, "0000:01:00.0") && strcmp(text, "01:00.0"))
+    unsigned domain = 0, bus = 0, slot = 0;
+    bool is_valid = sscanf(text, "%x:%x:%x.0", &domain, &bus, &slot) == 3 ||
+                    (domain = slot = 0, sscanf(text, "%x:%x.0", &bus, &slot) == 2);
+    if (!is_valid || domain || slot || !bus || wb_check_device_number((int)bus - 1))
         return wb_return(cudaErrorInvalidDevice);
-    *device = 0;
+    *device = (int)bus - 1;
     return cudaSuccess;
-}
-
-cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
-    if (check_device(device) || check_device(peer)) return wb_return(cudaErrorInvalidDevice);
-    *can = 0;
-    return cudaSuccess;
-}
-cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-    (void)peer, (void)flags;
-    return wb_return(cudaErrorInvalidDevice);
-}
-/* One device: no peers. */
-cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr a, int from, int to) {
-    if (check_device(from) || check_device(to) || from == to)
-        return wb_return(cudaErrorInvalidDevice);
-    if (!value || (unsigned)a > cudaDevP2PAttrCudaArrayAccessSupported)
-        return wb_return(cudaErrorInvalidValue);
-    *value = 0;
-    return cudaSuccess;
-}
-cudaError_t cudaDeviceDisablePeerAccess(int peer) {
-    (void)peer;
-    return wb_return(cudaErrorPeerAccessNotEnabled);
 }
 
 /* ---- configuration ---- */

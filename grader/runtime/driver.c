@@ -1,6 +1,6 @@
-/* driver.c — the driver API (cu*), as far as programs of one device use it: devices and one
- * context, modules, memory, launches, streams and events. It wraps the same runtime and
- * uses the same handles. Graded exercises cannot use it. */
+/* driver.c — the driver API (cu*): devices and their primary contexts, modules, memory, launches,
+ * streams and events. It wraps the same runtime and uses the same handles. The current context is
+ * that of the runtime's current device, or none. Graded exercises cannot use it. */
 #include "grader/runtime/driver.h"
 
 #include <stdio.h>
@@ -19,12 +19,24 @@ CUresult wb_driver_result(int error) {
     return (CUresult)error;
 }
 
+enum { MAX_CONTEXT_DEPTH = 64 };
 static bool initialized;
-static struct CUctx_st { unsigned flags; } primary_context;
-static _Thread_local CUcontext current_context;
-static _Thread_local unsigned context_depth;    /* depth of the context stack; all entries are the
-                                                 * same context */
+static struct CUctx_st { unsigned flags; } contexts[WB_MAX_DEVICES]; /* by device */
+/* The context stack: its depth, and the devices of the entries below the top. */
+static _Thread_local unsigned context_depth, lower_devices[MAX_CONTEXT_DEPTH];
 static _Thread_local bool has_explicit_context; /* the program has set the current context */
+
+static CUcontext current_context(void) {
+    return context_depth ? &contexts[wb_current_device()] : NULL;
+}
+
+CUcontext wb_driver_context_of(unsigned device) { return &contexts[device]; }
+
+int wb_driver_context_device(CUcontext c) {
+    ptrdiff_t device = c - contexts;
+    bool is_context = c >= contexts && c < contexts + WB_MAX_DEVICES;
+    return is_context && !wb_check_device_number((int)device) ? (int)device : -1;
+}
 
 CUresult cuInit(unsigned flags) {
     int error;
@@ -37,13 +49,13 @@ CUresult cuInit(unsigned flags) {
 static void adopt_primary_context(void) {
     if (!wb_context_is_active()) return;
     initialized = true;
-    if (!has_explicit_context) current_context = &primary_context, context_depth = 1;
+    if (!has_explicit_context) context_depth = 1;
 }
 
 CUresult wb_driver_check_context(void) {
-    if (!current_context) adopt_primary_context();
+    if (!context_depth) adopt_primary_context();
     if (!initialized) return CUDA_ERROR_NOT_INITIALIZED;
-    return current_context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    return context_depth ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult cuDriverGetVersion(int *version) {
@@ -59,25 +71,28 @@ CUresult cuGetErrorString(CUresult error, const char **text) {
     return CUDA_SUCCESS;
 }
 
-/* ---- the device and its context ---- */
+/* ---- devices and their contexts ---- */
 
 CUresult wb_driver_check_device(CUdevice d) {
     if (!initialized) adopt_primary_context();
-    return !initialized ? CUDA_ERROR_NOT_INITIALIZED : d ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+    return !initialized                ? CUDA_ERROR_NOT_INITIALIZED
+           : wb_check_device_number(d) ? CUDA_ERROR_INVALID_DEVICE
+                                       : CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetCount(int *n) {
     *n = 1;
-    return initialized ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+    return initialized ? wb_driver_result(cudaGetDeviceCount(n)) : CUDA_ERROR_NOT_INITIALIZED;
 }
 CUresult cuDeviceGet(CUdevice *d, int ordinal) {
-    *d = 0;
-    return wb_driver_check_device(ordinal);
+    CUresult error = wb_driver_check_device(ordinal);
+    *d = error ? 0 : ordinal;
+    return error;
 }
 CUresult cuDeviceGetName(char *name, int size, CUdevice d) {
     struct cudaDeviceProp p;
     if (wb_driver_check_device(d)) return wb_driver_check_device(d);
-    cudaGetDeviceProperties(&p, 0);
+    cudaGetDeviceProperties(&p, d);
     snprintf(name, (size_t)size, "%s", p.name);
     return CUDA_SUCCESS;
 }
@@ -98,7 +113,7 @@ static bool get_driver_attribute(int *value, CUdevice_attribute a) {
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute a, CUdevice d) {
     CUresult error = wb_driver_check_device(d);
     if (error || get_driver_attribute(value, a)) return error;
-    return wb_driver_result(cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)a, 0));
+    return wb_driver_result(cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)a, d));
 }
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice d) {
     CUresult error = cuDeviceGetAttribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, d);
@@ -109,63 +124,78 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice d) {
 static CUresult push_context(CUcontext *out, CUdevice d) {
     CUresult error = wb_driver_check_device(d);
     if (error) return error;
-    current_context = &primary_context;
-    has_explicit_context = true;
+    if (context_depth == MAX_CONTEXT_DEPTH) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (context_depth) lower_devices[context_depth - 1] = wb_current_device();
     context_depth++;
-    if (out) *out = current_context;
+    has_explicit_context = true;
+    cudaSetDevice(d);
+    if (out) *out = current_context();
     return CUDA_SUCCESS;
+}
+
+static void pop_context(void) {
+    context_depth--;
+    if (context_depth) cudaSetDevice((int)lower_devices[context_depth - 1]);
 }
 
 #if CUDA_VERSION >= 13000
 CUresult cuCtxCreate(CUcontext *out, CUctxCreateParams *params, unsigned flags, CUdevice d) {
     (void)params;
-    primary_context.flags = flags;
-    return push_context(out, d);
+    CUresult error = push_context(out, d);
+    if (!error) contexts[d].flags = flags;
+    return error;
 }
 #else
 CUresult cuCtxCreate(CUcontext *out, unsigned flags, CUdevice d) {
-    primary_context.flags = flags;
-    return push(out, d);
+    CUresult error = push_context(out, d);
+    if (!error) contexts[d].flags = flags;
+    return error;
 }
 #endif
 CUresult cuCtxDestroy(CUcontext c) {
-    if (c != &primary_context) return CUDA_ERROR_INVALID_CONTEXT;
-    if (context_depth) context_depth--;
-    if (!context_depth) current_context = NULL;
+    if (wb_driver_context_device(c) < 0) return CUDA_ERROR_INVALID_CONTEXT;
+    if (c == current_context()) pop_context();
     return CUDA_SUCCESS;
 }
 CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice d) {
-    *out = &primary_context;
-    return wb_driver_check_device(d);
+    CUresult error = wb_driver_check_device(d);
+    if (!error) *out = &contexts[d];
+    return error;
 }
 CUresult cuDevicePrimaryCtxRelease(CUdevice d) { return wb_driver_check_device(d); }
 CUresult cuDevicePrimaryCtxReset(CUdevice d) {
-    return wb_driver_check_device(d) ? wb_driver_check_device(d)
-                                     : wb_driver_result(cudaDeviceReset());
+    CUresult error = wb_driver_check_device(d);
+    if (error) return error;
+    unsigned before = wb_exchange_device((unsigned)d);
+    error = wb_driver_result(cudaDeviceReset());
+    wb_exchange_device(before);
+    return error;
 }
 CUresult cuCtxSetCurrent(CUcontext c) {
-    if (c && c != &primary_context) return CUDA_ERROR_INVALID_CONTEXT;
-    current_context = c;
+    int device = wb_driver_context_device(c);
+    if (c && device < 0) return CUDA_ERROR_INVALID_CONTEXT;
     has_explicit_context = true;
     context_depth = c ? (context_depth ? context_depth : 1) : 0;
-    return CUDA_SUCCESS;
+    return c ? wb_driver_result(cudaSetDevice(device)) : CUDA_SUCCESS;
 }
 CUresult cuCtxGetCurrent(CUcontext *out) {
     wb_driver_check_context();
-    *out = current_context;
+    *out = current_context();
     return CUDA_SUCCESS;
 }
 CUresult cuCtxPushCurrent(CUcontext c) {
-    return c == &primary_context ? push_context(NULL, 0) : CUDA_ERROR_INVALID_CONTEXT;
+    int device = wb_driver_context_device(c);
+    return device < 0 ? CUDA_ERROR_INVALID_CONTEXT : push_context(NULL, device);
 }
 CUresult cuCtxPopCurrent(CUcontext *out) {
     if (wb_driver_check_context()) return CUDA_ERROR_INVALID_CONTEXT;
     has_explicit_context = true;
-    if (out) *out = current_context;
-    return cuCtxDestroy(current_context);
+    if (out) *out = current_context();
+    pop_context();
+    return CUDA_SUCCESS;
 }
 CUresult cuCtxGetDevice(CUdevice *d) {
-    *d = 0;
+    *d = (int)wb_current_device();
     return wb_driver_check_context();
 }
 CUresult cuCtxSynchronize(void) { return WITH_CONTEXT(cudaDeviceSynchronize()); }

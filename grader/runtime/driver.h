@@ -9,6 +9,9 @@ CUresult wb_driver_result(int error);
 /* Returns true if this thread has a context. */
 CUresult wb_driver_check_context(void);
 CUresult wb_driver_check_device(CUdevice d);
+/* Returns the context's device, or -1; the context of a device. */
+int wb_driver_context_device(CUcontext c);
+CUcontext wb_driver_context_of(unsigned device);
 
 /* For a call that needs a context: `call` is evaluated only if there is one. */
 #define WITH_CONTEXT(call) \

@@ -6,18 +6,14 @@
 
 /* ---- the device ---- */
 
-CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice d, CUdevice peer) {
-    *can_access = 0; /* a single device has no peers */
-    return wb_driver_check_device(d) ? wb_driver_check_device(d) : wb_driver_check_device(peer);
-}
 CUresult cuDeviceGetPCIBusId(char *out, int size, CUdevice d) {
     return wb_driver_check_device(d) ? wb_driver_check_device(d)
-                                     : wb_driver_result(cudaDeviceGetPCIBusId(out, size, 0));
+                                     : wb_driver_result(cudaDeviceGetPCIBusId(out, size, d));
 }
 CUresult cuDeviceGetUuid(CUuuid *out, CUdevice d) {
     struct cudaDeviceProp p;
     if (wb_driver_check_device(d)) return wb_driver_check_device(d);
-    CUresult error = wb_driver_result(cudaGetDeviceProperties(&p, 0));
+    CUresult error = wb_driver_result(cudaGetDeviceProperties(&p, d));
     if (!error) memcpy(out, &p.uuid, sizeof *out);
     return error;
 }
@@ -44,7 +40,7 @@ CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s) {
 }
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice d) {
     return wb_driver_check_device(d) ? wb_driver_check_device(d)
-                                     : wb_driver_result(cudaDeviceGetDefaultMemPool(pool, 0));
+                                     : wb_driver_result(cudaDeviceGetDefaultMemPool(pool, d));
 }
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute a, void *value) {
     return WITH_CONTEXT(cudaMemPoolSetAttribute(pool, (enum cudaMemPoolAttr)a, value));

@@ -74,6 +74,7 @@ int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t cons
     if (!node) return cudaErrorMemoryAllocation;
     node->graph = g;
     node->command = *c;
+    node->command.device = wb_current_device();
     acquire_resources(&node->command);
     for (size_t i = 0; i < ndeps; i++) wb_graph_add_dep(node, deps[i]);
     g->nodes = grow_array(g->nodes, g->n, sizeof *g->nodes);
@@ -163,7 +164,7 @@ static bool is_chain(cudaGraph_t g) {
 }
 
 static int run_node(cudaGraphNode_t node) {
-    return node->disabled ? 0 : wb_run_command(&node->command);
+    return node->disabled ? 0 : wb_run_node(&node->command);
 }
 
 /* Runs a graph with independent nodes, and reports each node's dependencies. */

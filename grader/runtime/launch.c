@@ -237,7 +237,7 @@ cudaError_t cudaFuncGetParamCount(const void *func, size_t *count) {
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *symbol) {
     int error;
     struct wb_function *f = wb_get_function(symbol, &error);
-    *out = (cudaFunction_t)f;
+    *out = f ? (cudaFunction_t)wb_function_handle(f) : NULL;
     return wb_return(f ? 0 : error);
 }
 
@@ -245,7 +245,7 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *out, const void *symbol) {
 cudaError_t cudaGetKernel(cudaKernel_t *out, const void *symbol) {
     int error;
     struct wb_function *f = wb_get_function(symbol, &error);
-    *out = (cudaKernel_t)f;
+    *out = f ? (cudaKernel_t)wb_function_handle(f) : NULL;
     return wb_return(f ? 0 : error);
 }
 #endif

@@ -23,8 +23,11 @@ static int allocate(void **out, size_t bytes, bool is_ordered) {
 
 int wb_allocate(void **out, size_t bytes) { return allocate(out, bytes, false); }
 int wb_allocate_ordered(void **out, size_t bytes, cudaStream_t s) {
+    unsigned device = wb_exchange_device(wb_stream_device(s));
     wb_order_command(s);
-    return allocate(out, bytes, true);
+    int error = allocate(out, bytes, true);
+    wb_exchange_device(device);
+    return error;
 }
 
 /* is_ordered: in its stream's order, by cudaFreeAsync. */
@@ -52,9 +55,18 @@ cudaError_t cudaMalloc(void **out, size_t bytes) {
     int error = wb_check_unsafe_call();
     return wb_return(error ? error : wb_allocate(out, bytes));
 }
+/* Freeing waits for the device that owns the memory. */
+static void wait_for_owner(const void *p) {
+    struct wb_range r;
+    unsigned device = wb_current_device();
+    if (wb_range_find(p, &r)) wb_exchange_device(r.device);
+    wb_order_host_wait_all();
+    wb_exchange_device(device);
+}
+
 cudaError_t cudaFree(void *p) {
     int error = p ? wb_check_unsafe_call() : 0;
-    if (!error && p) wb_order_host_wait_all();
+    if (!error && p) wait_for_owner(p);
     wb_activate_context(); /* also for NULL, as many programs begin this way */
     return wb_return(error ? error : free_memory(p, false));
 }
@@ -114,6 +126,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
                          : device_start             ? (void *)(device_start + offset)
                                                     : NULL,
         .hostPointer = r.kind == WB_MEMORY_DEVICE ? NULL : (void *)p,
+        .device = (int)r.device,
     };
     if (r.kind == WB_MEMORY_PINNED && !wb_is_device(p))
         out->devicePointer = NULL; /* while grading */
@@ -171,7 +184,7 @@ static int issue_copy_2d(void *to, size_t to_pitch, const void *from, size_t fro
                          bool async) {
     struct wb_command c = {.kind = WB_COPY,
                            .copy = {to, from, to_pitch, from_pitch, width, rows, kind, async}};
-    return wb_issue_command(s, &c);
+    return wb_issue_copy(s, &c);
 }
 
 static int issue_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
@@ -194,15 +207,6 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
                               size_t width, size_t height, enum cudaMemcpyKind kind,
                               cudaStream_t s) {
     return wb_return(issue_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, s, true));
-}
-cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
-                           size_t bytes) {
-    return wb_forward(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, 0));
-}
-cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
-                                size_t bytes, cudaStream_t s) {
-    if (to_device || from_device) return wb_return(cudaErrorInvalidDevice);
-    return wb_return(issue_copy(to, from, bytes, cudaMemcpyDeviceToDevice, s, true));
 }
 
 static uint8_t *pitched_address(const struct cudaPitchedPtr *p, struct cudaPos pos) {
@@ -231,7 +235,7 @@ int wb_make_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct w
 static int issue_copy_3d(const struct cudaMemcpy3DParms *p, cudaStream_t s, bool async) {
     struct wb_command c;
     int error = wb_make_copy_command(p, async, &c);
-    return error ? error : wb_issue_command(s, &c);
+    return error ? error : wb_issue_copy(s, &c);
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) {

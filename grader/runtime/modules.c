@@ -1,6 +1,6 @@
 /* modules.c — registers the fat binaries, kernels and variables of nvcc's generated constructors.
- * Device code is sent to the server at its first use; while grading, at once, so that every entry
- * starts with the same device. */
+ * Device code is sent to the server at its first use on a device, each of which has its own kernels
+ * and variables; while grading, at once, so that every entry starts with the same device. */
 #include "grader/runtime/runtime.h"
 
 #include <pthread.h>
@@ -13,9 +13,11 @@ struct wb_module {
     struct wb_module *next;
     const uint8_t *fatbin;
     size_t size;
-    uint64_t id;
-    int error;
-    bool loaded;
+    struct loaded_module {
+        uint64_t id;
+        int error;
+        bool loaded;
+    } on[WB_MAX_DEVICES];
 };
 
 struct device_variable {
@@ -24,8 +26,10 @@ struct device_variable {
     void **managed; /* the host's pointer to a __managed__ variable, or NULL */
     const char *name;
     struct wb_module *module;
-    uint64_t address, bytes;
-    bool resolved;
+    struct variable_place {
+        uint64_t address, bytes;
+        bool resolved;
+    } on[WB_MAX_DEVICES];
 };
 
 static struct wb_module *modules;
@@ -68,7 +72,7 @@ static int upload_image(const struct wb_session *s, const uint8_t *data, size_t 
     return error;
 }
 
-static int load_module_locked(struct wb_module *m) {
+static int load_module_locked(struct wb_module *m, struct loaded_module *on) {
     int error;
     const struct wb_session *s = wb_session(&error);
     if (!s) return error;
@@ -77,16 +81,32 @@ static int load_module_locked(struct wb_module *m) {
     error = upload_image(s, m->fatbin, m->size);
     if (!error)
         error = wb_request(module_load, &((struct wb_req_module_load){.bytes = m->size}), &p);
-    m->id = p.module;
+    on->id = p.module;
     return error;
 }
 
+static struct loaded_module *on_current(struct wb_module *m) {
+    return &m->on[wb_current_device()];
+}
+
+static bool has_managed_variables(const struct wb_module *m) {
+    const struct device_variable *v = variables;
+    while (v && !(v->managed && v->module == m)) v = v->next;
+    return v;
+}
+
+/* Loads the module for the current device. All devices share its __managed__ variables, which
+ * belong to device 0: so it is loaded there first. */
 static int load_module(struct wb_module *m) {
+    struct loaded_module *on = on_current(m);
     wb_lock();
-    if (!m->loaded) m->error = load_module_locked(m);
-    m->loaded = true;
+    unsigned device = wb_exchange_device(0);
+    if (device && !on->loaded && has_managed_variables(m)) load_module(m);
+    wb_exchange_device(device);
+    if (!on->loaded) on->error = load_module_locked(m, on);
+    on->loaded = true;
     wb_unlock();
-    return m->error;
+    return on->error;
 }
 
 /* ---- kernels ---- */
@@ -95,7 +115,7 @@ static int resolve_kernel(struct wb_function *f) {
     int error = load_module(f->module);
     if (error) return error;
     struct wb_param params[WB_MAX_PARAMS];
-    struct wb_req_kernel_find q = {.module = f->module->id};
+    struct wb_req_kernel_find q = {.module = on_current(f->module)->id};
     error =
         wb_request_tail(kernel_find, &q, &f->info, f->name, strlen(f->name), params, sizeof params);
     if (error) return error;
@@ -105,10 +125,26 @@ static int resolve_kernel(struct wb_function *f) {
     return 0;
 }
 
+/* Returns the kernel's record for the current device: each has its own attributes. */
+static struct wb_function *function_on_current(struct wb_function *f) {
+    unsigned device = wb_current_device();
+    if (!device) return f;
+    struct wb_function **at = &f->on_others[device - 1];
+    if (*at) return *at;
+    *at = calloc_or_abort(sizeof **at);
+    **at = (struct wb_function){
+        .base = f, .stub = f->stub, .name = f->name, .module = f->module, .carveout = -1};
+    if (f->error == cudaErrorCudartUnloading) (*at)->error = f->error;
+    return *at;
+}
+
+const void *wb_function_handle(const struct wb_function *f) { return f->base ? f->base : f; }
+
 struct wb_function *wb_get_function(const void *stub_or_handle, int *error) {
     wb_lock();
     struct wb_function *f = functions;
     while (f && f->stub != stub_or_handle && f != stub_or_handle) f = f->next;
+    if (f) f = function_on_current(f);
     if (!f)
         *error = wb_refuse(cudaErrorInvalidDeviceFunction,
                            "the pointer is no kernel; pass the name of a __global__ function");
@@ -123,16 +159,15 @@ struct wb_function *wb_get_function(const void *stub_or_handle, int *error) {
 /* ---- variables ---- */
 
 static int resolve_variable(struct device_variable *v) {
-    if (v->resolved) return 0;
+    struct variable_place *on = &v->on[wb_current_device()];
+    if (on->resolved) return 0;
     int error = load_module(v->module);
     if (error) return error;
     struct wb_rep_symbol_find p;
-    struct wb_req_symbol_find q = {.module = v->module->id};
+    struct wb_req_symbol_find q = {.module = on_current(v->module)->id};
     error = wb_request_tail(symbol_find, &q, &p, v->name, strlen(v->name), NULL, 0);
     if (error) return error;
-    v->address = p.address;
-    v->bytes = p.bytes;
-    v->resolved = true;
+    *on = (struct variable_place){p.address, p.bytes, true};
     return 0;
 }
 
@@ -148,7 +183,8 @@ bool wb_is_device_variable(const void *p) {
     bool found = false;
     wb_lock();
     for (const struct device_variable *v = variables; v && !found; v = v->next)
-        found = v->resolved && (uint64_t)p - v->address < v->bytes;
+        for (unsigned d = 0; d < WB_MAX_DEVICES && !found; d++)
+            found = v->on[d].resolved && (uint64_t)p - v->on[d].address < v->on[d].bytes;
     wb_unlock();
     return found;
 }
@@ -162,8 +198,8 @@ int wb_get_symbol(const void *host, uint64_t *address, uint64_t *bytes) {
                               "pass the __device__ or __constant__ variable itself: neither its "
                               "address, nor its name as a string, nor a pointer");
     if (!error) {
-        *address = v->address;
-        *bytes = v->bytes;
+        *address = v->on[wb_current_device()].address;
+        *bytes = v->on[wb_current_device()].bytes;
     }
     wb_unlock();
     return error;
@@ -171,12 +207,15 @@ int wb_get_symbol(const void *host, uint64_t *address, uint64_t *bytes) {
 
 bool wb_map_managed_variables(struct wb_module *m) {
     bool any = false;
+    unsigned device = wb_exchange_device(0); /* it has the one copy of them */
     for (struct device_variable *v = variables; v; v = v->next) {
         any |= v->managed && v->module == m;
-        if (!v->managed || v->module != m || v->resolved || resolve_variable(v)) continue;
-        if (!wb_shared_map(v->address, v->bytes, WB_MEMORY_MANAGED, WB_RANGE_VARIABLE))
-            *v->managed = (void *)v->address;
+        const struct variable_place *on = &v->on[0];
+        if (!v->managed || v->module != m || on->resolved || resolve_variable(v)) continue;
+        if (!wb_shared_map(on->address, on->bytes, WB_MEMORY_MANAGED, WB_RANGE_VARIABLE))
+            *v->managed = (void *)on->address;
     }
+    wb_exchange_device(device);
     return any;
 }
 
@@ -206,14 +245,16 @@ struct wb_function *wb_function_new(struct wb_module *m, const char *name, int *
     f->next = functions;
     functions = f;
     wb_unlock();
-    return wb_get_function(f, error);
+    return wb_get_function(f, error) ? f : NULL;
 }
 
 int wb_module_get_variable(struct wb_module *m, const char *name, uint64_t *address,
                            uint64_t *bytes) {
     struct wb_rep_symbol_find p;
-    struct wb_req_symbol_find q = {.module = m->id};
-    int error = wb_request_tail(symbol_find, &q, &p, name, strlen(name), NULL, 0);
+    int error = load_module(m);
+    if (error) return error;
+    struct wb_req_symbol_find q = {.module = on_current(m)->id};
+    error = wb_request_tail(symbol_find, &q, &p, name, strlen(name), NULL, 0);
     *address = p.address;
     *bytes = p.bytes;
     return error;
@@ -274,19 +315,33 @@ void __cudaRegisterFatBinaryEnd(void **handle) {
 }
 
 static void unload_module(struct wb_module *m) {
-    if (m->id) wb_request(module_unload, &((struct wb_req_module_unload){.module = m->id}), NULL);
-    m->id = 0;
-    m->loaded = true;
-    m->error = cudaErrorCudartUnloading;
+    for (unsigned d = 0; d < WB_MAX_DEVICES; d++) {
+        struct loaded_module *on = &m->on[d];
+        if (on->id)
+            wb_request(module_unload, &((struct wb_req_module_unload){.module = on->id}), NULL);
+        *on = (struct loaded_module){.error = cudaErrorCudartUnloading, .loaded = true};
+    }
+}
+
+static bool is_loaded(const struct wb_module *m) {
+    bool loaded = false;
+    for (unsigned d = 0; d < WB_MAX_DEVICES; d++) loaded |= m->on[d].loaded && !m->on[d].error;
+    return loaded;
+}
+
+static void mark_unloaded(struct wb_function *f) {
+    f->error = cudaErrorCudartUnloading;
+    for (unsigned d = 1; d < WB_MAX_DEVICES; d++)
+        if (f->on_others[d - 1]) f->on_others[d - 1]->error = cudaErrorCudartUnloading;
 }
 
 /* At exit other destructors may still look kernels up, so the records stay. */
 void __cudaUnregisterFatBinary(void **handle) {
     wb_lock();
     struct wb_module *m = (struct wb_module *)handle;
-    if (m->loaded && !m->error) unload_module(m);
+    if (is_loaded(m)) unload_module(m);
     for (struct wb_function *f = functions; f; f = f->next)
-        if (f->module == m) f->error = cudaErrorCudartUnloading;
+        if (f->module == m) mark_unloaded(f);
     wb_unlock();
 }
 

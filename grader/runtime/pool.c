@@ -1,5 +1,4 @@
-/* pool.c — memory pools, which are names for the one device memory, and hints about managed memory.
- */
+/* pool.c — memory pools, which are names for a device's memory, and hints about managed memory. */
 #include "grader/runtime/graph.h"
 
 #include <stdlib.h>
@@ -11,28 +10,51 @@ struct CUmemPoolHandle_st {
     int reuse_policy[3]; /* follow events, opportunistic, internal dependencies: stored, without
                           * effect */
     bool is_destroyed;   /* destroyed, with allocations that live on */
+    unsigned device;
 };
-static struct CUmemPoolHandle_st default_pool = {.reuse_policy = {1, 1, 1}};
-static cudaMemPool_t current_pool = &default_pool;
+/* By device. current_pools: NULL = the default one. */
+static struct CUmemPoolHandle_st default_pools[WB_MAX_DEVICES];
+static cudaMemPool_t current_pools[WB_MAX_DEVICES];
 
-static cudaError_t return_pool(cudaMemPool_t *out, cudaMemPool_t pool, int device) {
+static cudaMemPool_t default_pool_of(unsigned device) {
+    static const struct CUmemPoolHandle_st initial = {.reuse_policy = {1, 1, 1}};
+    static bool is_initialized[WB_MAX_DEVICES];
+    wb_lock();
+    if (!is_initialized[device]) default_pools[device] = initial;
+    default_pools[device].device = device;
+    is_initialized[device] = true;
+    wb_unlock();
+    return &default_pools[device];
+}
+
+static bool is_default_pool(cudaMemPool_t pool) {
+    return pool >= default_pools && pool < default_pools + WB_MAX_DEVICES;
+}
+
+static cudaMemPool_t current_pool_of(unsigned device) {
+    return current_pools[device] ? current_pools[device] : default_pool_of(device);
+}
+
+static cudaError_t return_pool(cudaMemPool_t *out, cudaMemPool_t (*pool_of)(unsigned device),
+                               int device) {
     int error;
     if (!wb_device(&error)) return wb_return(error);
-    if (device) return wb_return(cudaErrorInvalidDevice);
-    *out = pool;
+    if (wb_check_device_number(device)) return wb_return(cudaErrorInvalidDevice);
+    *out = pool_of((unsigned)device);
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
-    return return_pool(pool, &default_pool, device);
+    return return_pool(pool, default_pool_of, device);
 }
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) {
-    return return_pool(pool, current_pool, device);
+    return return_pool(pool, current_pool_of, device);
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-    if (device) return wb_return(cudaErrorInvalidDevice);
-    current_pool = pool;
+    if (wb_check_device_number(device)) return wb_return(cudaErrorInvalidDevice);
+    if (!pool || pool->device != (unsigned)device) return wb_return(cudaErrorInvalidValue);
+    current_pools[device] = pool;
     return cudaSuccess;
 }
 
@@ -43,13 +65,14 @@ static int create_pool(cudaMemPool_t *out, const struct cudaMemPoolProps *proper
         return wb_unsupported("cudaMemPoolCreate of a shareable pool");
     if (properties->location.type != cudaMemLocationTypeDevice)
         return wb_unsupported("cudaMemPoolCreate on the host");
-    if (properties->location.id) return cudaErrorInvalidDevice;
+    if (wb_check_device_number(properties->location.id)) return cudaErrorInvalidDevice;
     *out = calloc(1, sizeof **out);
     if (!*out) return cudaErrorMemoryAllocation;
 #if CUDART_VERSION >= 12020
     (*out)->max_bytes = properties->maxSize;
 #endif
     for (int i = 0; i < 3; i++) (*out)->reuse_policy[i] = 1;
+    (*out)->device = (unsigned)properties->location.id;
     return 0;
 }
 
@@ -58,8 +81,8 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t *out, const struct cudaMemPoolProps 
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-    if (!pool || pool == &default_pool) return wb_return(cudaErrorInvalidValue);
-    if (current_pool == pool) current_pool = &default_pool;
+    if (!pool || is_default_pool(pool)) return wb_return(cudaErrorInvalidValue);
+    if (current_pools[pool->device] == pool) current_pools[pool->device] = NULL;
     wb_lock();
     pool->is_destroyed = true;
     if (!pool->used_bytes) free(pool);
@@ -103,12 +126,13 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr a, 
     return cudaSuccess;
 }
 
-/* The one device has access to its memory; the host has none. */
+/* A device has access to its own memory, others by cudaDeviceEnablePeerAccess; the host has none. */
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list,
                                  size_t n) {
     if (!pool || (n && !list)) return wb_return(cudaErrorInvalidValue);
     for (size_t i = 0; i < n; i++)
-        if (list[i].location.type != cudaMemLocationTypeDevice || list[i].location.id ||
+        if (list[i].location.type != cudaMemLocationTypeDevice ||
+            (unsigned)list[i].location.id != pool->device ||
             list[i].flags != cudaMemAccessFlagsProtReadWrite)
             return wb_return(cudaErrorInvalidDevice);
     return cudaSuccess;
@@ -117,7 +141,8 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessD
 cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
                                  struct cudaMemLocation *location) {
     if (!pool || !flags || !location) return wb_return(cudaErrorInvalidValue);
-    bool is_device = location->type == cudaMemLocationTypeDevice && !location->id;
+    bool is_device = location->type == cudaMemLocationTypeDevice &&
+                     (unsigned)location->id == pool->device;
     *flags = is_device ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
 }
@@ -133,8 +158,9 @@ static int capture_allocation(struct wb_capture *capture, void **out, size_t byt
 
 static int allocate_async(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t s) {
     int error = wb_check_stream(s);
-    if (!error && (!out || !pool)) error = cudaErrorInvalidValue;
+    if (!error && !out) error = cudaErrorInvalidValue;
     if (error) return error;
+    if (!pool) pool = current_pool_of(wb_stream_device(s));
     struct wb_capture *capture = wb_stream_capture(s);
     if (capture && capture->graph && bytes) return capture_allocation(capture, out, bytes, s);
     if (pool->max_bytes && pool->used_bytes + bytes > pool->max_bytes)
@@ -155,10 +181,10 @@ void wb_pool_account_free(struct CUmemPoolHandle_st *pool, uint64_t bytes) {
 }
 
 cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t s) {
-    return wb_return(allocate_async(out, bytes, current_pool, s));
+    return wb_return(allocate_async(out, bytes, NULL, s));
 }
 cudaError_t cudaMallocFromPoolAsync(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t s) {
-    return wb_return(allocate_async(out, bytes, pool, s));
+    return wb_return(pool ? allocate_async(out, bytes, pool, s) : cudaErrorInvalidValue);
 }
 
 static int free_async(void *p, cudaStream_t s) {

@@ -33,6 +33,7 @@ bool wb_range_add(uint64_t start, uint64_t bytes, enum wb_memory_kind kind, unsi
     memmove(ranges + at + 1, ranges + at, (nranges - at) * sizeof *ranges);
     ranges[at] = (struct wb_range){
         .start = start, .bytes = bytes, .kind = kind, .flags = flags, .advice = {0, -2, -2, -2}};
+    ranges[at].device = wb_current_device();
     nranges++;
     wb_unlock();
     return true;
@@ -125,7 +126,8 @@ void wb_range_clear(void) {
     wb_lock();
     size_t n = 0;
     for (size_t i = 0; i < nranges; i++)
-        if (ranges[i].flags & WB_RANGE_VARIABLE) ranges[n++] = ranges[i];
+        if (ranges[i].flags & WB_RANGE_VARIABLE || ranges[i].device != wb_current_device())
+            ranges[n++] = ranges[i];
         else wb_pool_account_free(ranges[i].pool, ranges[i].bytes);
     nranges = n;
     wb_unlock();

@@ -53,6 +53,8 @@ struct wb_function {
     const void *stub; /* the stub whose address stands for the kernel */
     const char *name; /* mangled */
     struct wb_module *module;
+    struct wb_function *base; /* its record for device 0; NULL in that one */
+    struct wb_function *on_others[WB_MAX_DEVICES - 1]; /* of devices 1…; NULL = not used there yet */
     uint64_t kernel_id; /* 0 = not looked up yet */
     int error;          /* why the lookup failed */
     struct wb_rep_kernel_find info;
@@ -80,9 +82,11 @@ struct wb_function *wb_function_new(struct wb_module *m, const char *name, int *
 int wb_module_get_variable(struct wb_module *m, const char *name, uint64_t *address,
                            uint64_t *bytes);
 
-/* Finds a kernel by host stub or handle, and looks it up on the device at first use. Returns NULL
- * with `*error` on failure. */
+/* Finds a kernel by host stub or handle, and looks it up on the current device at first use. Returns
+ * NULL with `*error` on failure. */
 struct wb_function *wb_get_function(const void *stub_or_handle, int *error);
+/* Returns the handle for all devices. */
+const void *wb_function_handle(const struct wb_function *f);
 /* Gives the host access to the module's __managed__ variables; returns true if it has any. */
 bool wb_map_managed_variables(struct wb_module *m);
 /* Returns the name of the variable with this host counterpart, or NULL. */
@@ -108,6 +112,7 @@ struct wb_range {
     enum wb_memory_kind kind;
     unsigned flags;                  /* of cudaHostAlloc and cudaHostRegister */
     uint64_t device_start;           /* registered: the device's address of `start`; 0 = none */
+    unsigned device;                 /* that was current when it was allocated */
     struct CUmemPoolHandle_st *pool; /* that it is of, or NULL */
     int advice[WB_ADVICE_COUNT];     /* of managed memory: locations; -1 = the host, -2 = none */
 };
@@ -125,7 +130,7 @@ void wb_range_set_advice(const void *p, enum wb_advice advice, int value);
 bool wb_range_overlaps(uint64_t start, uint64_t bytes); /* true if some range overlaps these
                                                          * bytes */
 bool wb_range_find_kind(enum wb_memory_kind kind, struct wb_range *out); /* any of that kind */
-/* Removes all ranges but variables, after the device has freed them. */
+/* Removes all ranges of the current device but variables, after the device has freed them. */
 void wb_range_clear(void);
 uint64_t wb_page_size(void); /* bytes of a page of this machine */
 /* Marks pages as being replaced: a thread that writes there waits until the range is (0, 0). */
@@ -191,6 +196,7 @@ enum wb_command_kind {
 
 struct wb_command {
     enum wb_command_kind kind;
+    unsigned device; /* of a node of a graph: the one that was current when it was added */
     union {
         struct {
             const void *func; /* stub or handle */
@@ -237,6 +243,7 @@ struct wb_command {
 
 /* Run a command, or a graph's commands, now. They return an error of CUDA. */
 int wb_run_command(const struct wb_command *c);
+int wb_run_node(const struct wb_command *c); /* on its own device */
 /* Frees as cudaFreeAsync does. */
 int wb_free(void *p);
 int wb_free_ordered(void *p); /* as a command of the stream that was ordered last */
@@ -248,6 +255,8 @@ int wb_make_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct w
 int wb_make_array_copy_command(const struct cudaMemcpy3DParms *p, bool async, struct wb_command *c);
 /* Checks the stream, then runs the command or, during a capture, adds it to the graph. */
 int wb_issue_command(cudaStream_t s, const struct wb_command *c);
+/* peer.c: the same for a copy, whose memory may belong to several devices. */
+int wb_issue_copy(cudaStream_t s, const struct wb_command *c);
 /* Packs kernel parameters, given by pointers, into WB_PARAM_BYTES bytes. */
 int wb_pack_params(const struct wb_function *f, void *const *args, uint8_t *out);
 
@@ -286,6 +295,8 @@ enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode m
 
 /* Returns an error if the stream does not exist. */
 int wb_check_stream(cudaStream_t s);
+/* The same, and if it is not of the current device, as a kernel's must be. */
+int wb_check_current_stream(cudaStream_t s);
 
 /* ---- the order of commands (stream_order.c) ---- */
 
@@ -293,7 +304,7 @@ struct wb_vector_clock {
     uint32_t counts[WB_MAX_STREAMS]; /* number of commands, by stream slot */
 };
 /* A lane for a new stream. */
-unsigned wb_order_add_stream(bool nonblocking);
+unsigned wb_order_add_stream(bool nonblocking); /* of the current device */
 void wb_order_remove_stream(unsigned slot);
 unsigned wb_stream_slot(cudaStream_t s); /* not of a default stream */
 /* Call it before each command of a stream. */
@@ -304,10 +315,15 @@ void wb_order_get_clock(struct wb_vector_clock *out);
  * nodes. */
 void wb_order_stream_wait(cudaStream_t s, const struct wb_vector_clock *c);
 void wb_order_current_wait(const struct wb_vector_clock *c);
-/* Records that the host knows these commands to be done: a clock's; all of a stream's; all. */
+/* Records that the host knows these commands to be done: a clock's; all of a stream's; all of the
+ * current device. */
 void wb_order_host_wait(const struct wb_vector_clock *c);
 void wb_order_host_wait_stream(cudaStream_t s);
 void wb_order_host_wait_all(void);
+/* Orders a command of the current device's legacy stream after and before all other work of two
+ * devices: call both around a copy between them. */
+void wb_order_peer_begin(unsigned a, unsigned b);
+void wb_order_peer_end(unsigned a, unsigned b);
 /* Updates clocks from the next command on, even if no stream was created; the same, and sends them
  * to the device. */
 void wb_order_track(void);
@@ -354,7 +370,12 @@ void wb_mark_launch_pending(void);
 /* Records that a message was sent for the stream. */
 void wb_stream_update_seq(cudaStream_t s);
 
-/* ---- device (device.c) ---- */
+/* ---- device (device.c, peer.c) ---- */
+
+/* Returns an error if there is no such device. */
+int wb_check_device_number(int device);
+/* The device of a stream; of a default stream, the current one. */
+unsigned wb_stream_device(cudaStream_t s);
 
 /* Returns NULL with `*error` if there is no device. */
 const struct wb_rep_device_info *wb_device(int *error);

@@ -18,7 +18,7 @@ struct wb_attribute {
 
 struct CUstream_st {
     struct CUstream_st *next;
-    unsigned flags;
+    unsigned flags, device;
     int priority;
     unsigned long long id;
     uint32_t last_seq; /* the last message for it */
@@ -29,7 +29,7 @@ struct CUstream_st {
 
 struct CUevent_st {
     struct CUevent_st *next;
-    unsigned flags;
+    unsigned flags, device;
     bool recorded;
     uint32_t event_id;            /* the number under which the server keeps its time */
     uint32_t record_seq;          /* the message that records it */
@@ -59,6 +59,18 @@ int wb_check_stream(cudaStream_t s) {
 }
 
 unsigned wb_stream_slot(cudaStream_t s) { return s->slot; }
+unsigned wb_stream_device(cudaStream_t s) {
+    return is_default(s) ? wb_current_device() : s->device;
+}
+
+int wb_check_current_stream(cudaStream_t s) {
+    int error = wb_check_stream(s);
+    if (error || wb_stream_device(s) == wb_current_device()) return error;
+    return wb_refuse(cudaErrorInvalidResourceHandle,
+                     "the stream belongs to device %u, but the current one is %u: call "
+                     "cudaSetDevice(%u) first",
+                     s->device, wb_current_device(), s->device);
+}
 
 struct wb_capture *wb_stream_capture(cudaStream_t s) {
     return is_default(s) ? NULL : &s->capture;
@@ -163,7 +175,7 @@ static void backoff_sleep(unsigned attempt) {
     nanosleep(&(struct timespec){.tv_nsec = attempt < 8 ? 1000l << attempt : 200000}, NULL);
 }
 
-/* Waits for a message, but not for later ones, which may wait for the host. */
+/* Waits for a message of the current device, but not for later ones, which may wait for the host. */
 static int wait_seq(uint32_t seq) {
     if (seq == wb_last_seq()) return wb_sync();
     return wb_wait_done(seq, backoff_sleep) ? wb_sticky_error() : cudaErrorDevicesUnavailable;
@@ -184,6 +196,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int 
     struct CUstream_st *s = calloc(1, sizeof *s);
     if (!s) return wb_return(cudaErrorMemoryAllocation);
     s->flags = flags;
+    s->device = wb_current_device();
     s->slot = wb_order_add_stream(flags & cudaStreamNonBlocking);
     s->priority = priority < -5  ? -5
                   : priority > 0 ? 0
@@ -224,18 +237,18 @@ static int check_sync_allowed(cudaStream_t s) {
     return cudaErrorStreamCaptureUnsupported;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t s) {
+/* Waits for a stream by `wait`, wait_seq or query_seq. */
+static int wait_stream(cudaStream_t s, int (*wait)(uint32_t seq)) {
     int error = check_sync_allowed(s);
-    if (!error) error = wait_seq(last_seq_of(s));
+    if (error) return error;
+    unsigned device = wb_exchange_device(wb_stream_device(s));
+    error = wait(last_seq_of(s));
     if (!error) wb_order_host_wait_stream(s);
-    return wb_return(error);
+    wb_exchange_device(device);
+    return error;
 }
-cudaError_t cudaStreamQuery(cudaStream_t s) {
-    int error = check_sync_allowed(s);
-    if (!error) error = query_seq(last_seq_of(s));
-    if (!error) wb_order_host_wait_stream(s);
-    return wb_return(error);
-}
+cudaError_t cudaStreamSynchronize(cudaStream_t s) { return wb_return(wait_stream(s, wait_seq)); }
+cudaError_t cudaStreamQuery(cudaStream_t s) { return wb_return(wait_stream(s, query_seq)); }
 
 /* A wait for an event of a capture makes the stream join the capture. */
 static int join_capture(struct wb_capture *c, const struct wb_capture *at) {
@@ -288,7 +301,7 @@ cudaError_t cudaStreamGetId(cudaStream_t s, unsigned long long *id) {
 #if CUDART_VERSION >= 12080
 cudaError_t cudaStreamGetDevice(cudaStream_t s, int *device) {
     int error = wb_check_stream(s);
-    if (!error) *device = 0;
+    if (!error) *device = (int)wb_stream_device(s);
     return wb_return(error);
 }
 #endif
@@ -353,7 +366,9 @@ cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t callback,
     if (!error && is_capturing(s)) error = cudaErrorStreamCaptureUnsupported;
     if (!error && !callback) error = cudaErrorInvalidValue;
     if (error) return wb_return(error);
+    unsigned device = wb_exchange_device(wb_stream_device(s));
     error = wb_sync();
+    wb_exchange_device(device);
     wb_inflight_clear();
     callback(s, (cudaError_t)error, data);
     return cudaSuccess;
@@ -388,6 +403,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) {
     struct CUevent_st *e = calloc(1, sizeof *e);
     if (!e) return wb_return(cudaErrorMemoryAllocation);
     e->flags = flags;
+    e->device = wb_current_device();
     wb_lock();
     e->event_id = allocate_event_id();
     e->next = events;
@@ -427,13 +443,24 @@ void wb_event_wait_now(cudaEvent_t e) {
     if (!check_event(e)) wb_order_current_wait(&e->after);
 }
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags) {
-    (void)flags;
+static int check_event_stream(cudaEvent_t e, cudaStream_t s) {
     int error = check_event(e);
     if (!error) error = wb_check_stream(s);
+    if (error || e->device == wb_stream_device(s)) return error;
+    return wb_refuse(cudaErrorInvalidResourceHandle,
+                     "the event belongs to device %u, the stream to device %u: create an event "
+                     "while the stream's device is current",
+                     e->device, wb_stream_device(s));
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags) {
+    (void)flags;
+    int error = check_event_stream(e, s);
     if (error) return wb_return(error);
+    unsigned device = wb_exchange_device(e->device);
     if (is_capturing(s)) e->capture = s->capture;
     else wb_order_command(s), wb_event_record_now(e);
+    wb_exchange_device(device);
     return cudaSuccess;
 }
 
@@ -441,21 +468,19 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
     return wb_forward(cudaEventRecordWithFlags(e, s, 0));
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t e) {
+/* Waits for an event by `wait`, wait_seq or query_seq. */
+static int wait_event(cudaEvent_t e, int (*wait)(uint32_t seq)) {
     int error = check_event(e);
     if (!error && e->capture.graph) error = cudaErrorCapturedEvent;
-    if (!error && e->recorded) error = wait_seq(e->record_seq);
+    if (error) return error;
+    unsigned device = wb_exchange_device(e->device);
+    if (e->recorded) error = wait(e->record_seq);
     if (!error) wb_order_host_wait(&e->after);
-    return wb_return(error);
+    wb_exchange_device(device);
+    return error;
 }
-
-cudaError_t cudaEventQuery(cudaEvent_t e) {
-    int error = check_event(e);
-    if (!error && e->capture.graph) error = cudaErrorCapturedEvent;
-    if (!error && e->recorded) error = query_seq(e->record_seq);
-    if (!error) wb_order_host_wait(&e->after);
-    return wb_return(error);
-}
+cudaError_t cudaEventSynchronize(cudaEvent_t e) { return wb_return(wait_event(e, wait_seq)); }
+cudaError_t cudaEventQuery(cudaEvent_t e) { return wb_return(wait_event(e, query_seq)); }
 
 static int get_event_time(cudaEvent_t e, uint64_t *ns) {
     struct wb_rep_event_time p;
@@ -488,6 +513,10 @@ static int get_elapsed_ms(float *ms, cudaEvent_t start, cudaEvent_t end) {
     if (!error && !ms) error = cudaErrorInvalidValue;
     if (!error) error = check_timed(start, "start");
     if (!error) error = check_timed(end, "end");
+    if (!error && start->device != end->device)
+        error = wb_refuse(cudaErrorInvalidResourceHandle,
+                          "the events belong to devices %u and %u: the time between them is not known",
+                          start->device, end->device);
     if (!error) error = check_reached(start, "start");
     if (!error) error = check_reached(end, "end");
     if (error) return error;

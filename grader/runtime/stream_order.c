@@ -13,18 +13,36 @@
 
 #include <stdlib.h>
 
-enum { SLOT_LEGACY, SLOT_PER_THREAD, SLOT_FIRST };
+/* The default streams of device d have the slots 2 * d + SLOT_LEGACY and 2 * d + SLOT_PER_THREAD. */
+enum { SLOT_LEGACY, SLOT_PER_THREAD, DEFAULT_SLOTS };
 
 static struct {
     bool used, nonblocking; /* non-blocking: does not wait for the legacy default stream */
+    unsigned device;
     struct wb_vector_clock clock;
-} slots[WB_MAX_STREAMS] = {[SLOT_LEGACY] = {.used = true}, [SLOT_PER_THREAD] = {.used = true}};
+} slots[WB_MAX_STREAMS];
 
 static struct wb_vector_clock host_clock, current_clock;
 static unsigned current_slot;
 static bool current_is_node;
 static bool reporting, tracking, multithreaded; /* counting: clocks are updated, but not sent */
 static pthread_t owner_thread;
+
+/* The first slot that is not a default stream's. */
+static unsigned first_slot(void) {
+    static unsigned first;
+    int error;
+    const struct wb_session *s = first ? NULL : wb_session(&error);
+    if (s) first = DEFAULT_SLOTS * s->ndevices;
+    return first ? first : DEFAULT_SLOTS;
+}
+static unsigned default_slot(unsigned device, unsigned kind) {
+    return DEFAULT_SLOTS * device + kind;
+}
+static unsigned slot_device(unsigned i) {
+    return i < first_slot() ? i / DEFAULT_SLOTS : slots[i].device;
+}
+static bool is_legacy(unsigned i) { return i < first_slot() && i % DEFAULT_SLOTS == SLOT_LEGACY; }
 
 static void clock_join(struct wb_vector_clock *to, const struct wb_vector_clock *from) {
     for (unsigned i = 0; i < WB_MAX_STREAMS; i++)
@@ -52,11 +70,12 @@ void wb_order_track(void) {
 unsigned wb_order_add_stream(bool nonblocking) {
     wb_lock();
     start_reporting();
-    unsigned i = SLOT_FIRST;
+    unsigned i = first_slot();
     while (i < WB_MAX_STREAMS - 1 && slots[i].used)
         i++; /* streams beyond the limit share the last one */
     slots[i].used = true;
     slots[i].nonblocking = nonblocking;
+    slots[i].device = wb_current_device();
     wb_unlock();
     return i;
 }
@@ -69,8 +88,8 @@ void wb_order_remove_stream(unsigned slot) {
 }
 
 static unsigned stream_slot_of(cudaStream_t s) {
-    return !s || s == cudaStreamLegacy ? SLOT_LEGACY
-           : s == cudaStreamPerThread  ? SLOT_PER_THREAD
+    return !s || s == cudaStreamLegacy ? default_slot(wb_current_device(), SLOT_LEGACY)
+           : s == cudaStreamPerThread  ? default_slot(wb_current_device(), SLOT_PER_THREAD)
                                        : wb_stream_slot(s);
 }
 
@@ -80,6 +99,12 @@ static void report_order(void) {
                              .number = multithreaded ? 0 : current_clock.counts[current_slot]};
     struct wb_vector_clock clocks[2] = {current_clock, host_clock};
     wb_post_tail(order, &q, clocks, sizeof clocks);
+}
+
+/* Joins what the legacy default stream of a device waits for. */
+static void join_blocking(struct wb_vector_clock *to, unsigned device) {
+    for (unsigned i = 0; i < WB_MAX_STREAMS; i++)
+        if (slot_device(i) == device && !slots[i].nonblocking) clock_join(to, &slots[i].clock);
 }
 
 /* With copies from host memory, the order matters even for a single stream, because the host may
@@ -94,10 +119,10 @@ void wb_order_command(cudaStream_t s) {
     multithreaded |= !pthread_equal(owner_thread, pthread_self());
     if (multithreaded) wb_inflight_clear();
     clock_join(slot_clock, &host_clock);
-    for (unsigned i = SLOT_FIRST; slot == SLOT_LEGACY && i < WB_MAX_STREAMS; i++)
-        if (!slots[i].nonblocking) clock_join(slot_clock, &slots[i].clock);
-    if (slot == SLOT_LEGACY) clock_join(slot_clock, &slots[SLOT_PER_THREAD].clock);
-    else if (!slots[slot].nonblocking) clock_join(slot_clock, &slots[SLOT_LEGACY].clock);
+    unsigned device = slot_device(slot);
+    if (is_legacy(slot)) join_blocking(slot_clock, device);
+    else if (!slots[slot].nonblocking)
+        clock_join(slot_clock, &slots[default_slot(device, SLOT_LEGACY)].clock);
     slot_clock->counts[slot]++;
     current_clock = *slot_clock;
     current_slot = slot, current_is_node = false;
@@ -139,8 +164,7 @@ void wb_order_host_wait_stream(cudaStream_t s) {
     wb_lock();
     unsigned slot = stream_slot_of(s);
     clock_join(&host_clock, &slots[slot].clock);
-    for (unsigned i = SLOT_PER_THREAD; slot == SLOT_LEGACY && i < WB_MAX_STREAMS; i++)
-        if (!slots[i].nonblocking) clock_join(&host_clock, &slots[i].clock);
+    if (is_legacy(slot)) join_blocking(&host_clock, slot_device(slot));
     wb_inflight_retire(&host_clock);
     wb_unlock();
 }
@@ -148,8 +172,22 @@ void wb_order_host_wait_stream(cudaStream_t s) {
 void wb_order_host_wait_all(void) {
     wb_lock();
     for (unsigned i = 0; (reporting || tracking) && i < WB_MAX_STREAMS; i++)
-        clock_join(&host_clock, &slots[i].clock);
+        if (slot_device(i) == wb_current_device()) clock_join(&host_clock, &slots[i].clock);
     wb_inflight_retire(&host_clock);
+    wb_unlock();
+}
+
+void wb_order_peer_begin(unsigned a, unsigned b) {
+    wb_lock();
+    struct wb_vector_clock *clock = &slots[default_slot(wb_current_device(), SLOT_LEGACY)].clock;
+    join_blocking(clock, a), join_blocking(clock, b);
+    wb_unlock();
+}
+
+void wb_order_peer_end(unsigned a, unsigned b) {
+    wb_lock();
+    clock_join(&slots[default_slot(a, SLOT_LEGACY)].clock, &current_clock);
+    clock_join(&slots[default_slot(b, SLOT_LEGACY)].clock, &current_clock);
     wb_unlock();
 }
 
@@ -182,10 +220,11 @@ struct wb_order_fork *wb_order_fork_begin(size_t nnodes) {
  * one ended, so that graphs in flight share no slot. */
 static unsigned take_free_slot(struct wb_order_fork *f) {
     static unsigned cursor = WB_MAX_STREAMS - 2;
-    for (unsigned n = SLOT_FIRST; n < WB_MAX_STREAMS - 1; n++) {
-        cursor = cursor > SLOT_FIRST ? cursor - 1 : WB_MAX_STREAMS - 2;
+    for (unsigned n = first_slot(); n < WB_MAX_STREAMS - 1; n++) {
+        cursor = cursor > first_slot() ? cursor - 1 : WB_MAX_STREAMS - 2;
         if (slots[cursor].used) continue;
         slots[cursor].used = slots[cursor].nonblocking = f->taken[cursor] = true;
+        slots[cursor].device = slot_device(f->home_slot);
         return cursor;
     }
     return f->home_slot;
@@ -226,7 +265,7 @@ void wb_order_fork_end(struct wb_order_fork *f, size_t nnodes) {
     struct wb_vector_clock *home = &slots[f->home_slot].clock;
     clock_join(home, &f->base);
     for (size_t i = 0; i < nnodes; i++) clock_join(home, &f->nodes[i].clock);
-    for (unsigned i = SLOT_FIRST; i < WB_MAX_STREAMS; i++)
+    for (unsigned i = first_slot(); i < WB_MAX_STREAMS; i++)
         if (f->taken[i]) slots[i].used = false;
     current_clock = *home, current_slot = f->home_slot;
     wb_unlock();

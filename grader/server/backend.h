@@ -41,7 +41,8 @@ struct backend {
     const struct backend_ops *ops;
     const struct gpu_device *device;
     uint64_t base, span;   /* range of device addresses */
-    uint64_t memory_bytes; /* device memory in all */
+    uint64_t memory_bytes; /* device memory of each device */
+    unsigned ndevices;     /* equal devices in one range of addresses */
 };
 
 struct backend_ops {
@@ -50,6 +51,11 @@ struct backend_ops {
     void (*reset)(struct backend *);
     /* Frees all allocations; module variables stay as they are. */
     void (*free_all)(struct backend *);
+    /* Several devices (sim.h): selects one for the calls that follow; returns the owner of an
+     * allocation; resets the selected one. NULL if there is one device. */
+    void (*select_device)(struct backend *, unsigned device, uint32_t accessible);
+    unsigned (*device_of)(struct backend *, uint64_t address);
+    void (*reset_device)(struct backend *);
 
     /* A fat binary as nvcc embeds it. 0, or a cudaError_t with the reason in `e`. */
     int (*load)(struct backend *, const void *image, size_t size, void **module, struct err *e);

@@ -17,7 +17,9 @@ struct backend_sim {
     struct sim_options options;
     bool timing_enabled;
     bool cold_l2;            /* every launch starts with cold caches */
-    double dram_bytes_moved; /* bytes between DRAM and L2, by launches since the reset */
+    unsigned device;         /* the selected one */
+    /* Bytes between DRAM and L2, by launches since the reset, of each device. */
+    double dram_bytes_moved[SIM_MAX_DEVICES];
     struct backend_ptxas ptxas;
     struct ptxas_batch *ptxas_batches;
     unsigned nptxas_batches;
@@ -90,8 +92,21 @@ static void sim_backend_close(struct backend *b) {
 }
 
 static void sim_backend_reset(struct backend *b) {
-    ((struct backend_sim *)b)->dram_bytes_moved = 0;
+    struct backend_sim *s = (struct backend_sim *)b;
+    memset(s->dram_bytes_moved, 0, sizeof s->dram_bytes_moved);
     sim_reset(backend_sim(b));
+}
+static void sim_backend_select_device(struct backend *b, unsigned device, uint32_t accessible) {
+    ((struct backend_sim *)b)->device = device;
+    sim_select_device(backend_sim(b), device, accessible);
+}
+static unsigned sim_backend_device_of(struct backend *b, uint64_t address) {
+    return sim_device_of(backend_sim(b), address);
+}
+static void sim_backend_reset_device(struct backend *b) {
+    struct backend_sim *s = (struct backend_sim *)b;
+    s->dram_bytes_moved[s->device] = 0;
+    sim_reset_device(backend_sim(b));
 }
 static void sim_backend_free_all(struct backend *b) { sim_free_all(backend_sim(b)); }
 
@@ -281,10 +296,10 @@ static void sim_backend_launch(struct backend *b, const struct backend_launch *l
     struct backend_sim *bs = (struct backend_sim *)b;
     /* L2 keeps the previous launch's data. */
     struct time_options o = {.full_grid = warps <= (double)sample || !sample,
-                             .prior_dram_bytes = bs->cold_l2 ? 0 : bs->dram_bytes_moved};
+                             .prior_dram_bytes = bs->cold_l2 ? 0 : bs->dram_bytes_moved[bs->device]};
     if (timing) timing = time_launch(backend_sim(b), &s, &o, &out->sim, &out->estimate);
     else sim_launch(backend_sim(b), &s, &out->sim);
-    if (timing) bs->dram_bytes_moved += out->estimate.dram_bytes;
+    if (timing) bs->dram_bytes_moved[bs->device] += out->estimate.dram_bytes;
     out->error = fault_errors[out->sim.fault];
     struct time_estimate counter_estimate = {0};
     if (!timing) time_from_counters(b->device, &s, &out->sim, &counter_estimate);
@@ -320,6 +335,9 @@ static const struct backend_ops sim_ops = {
     OP(close),
     OP(reset),
     OP(free_all),
+    OP(select_device),
+    OP(device_of),
+    OP(reset_device),
     OP(load),
     OP(unload),
     OP(find_kernel),
@@ -364,6 +382,7 @@ struct backend *backend_sim_open(const struct sim_options *o, struct err *e) {
         .base = SIM_BASE,
         .span = SIM_SPAN,
         .memory_bytes = o->memory_limit ? o->memory_limit : o->device->dram_bytes,
+        .ndevices = o->devices ? o->devices : 1,
     };
     b->sim = sim;
     b->options = *o;

@@ -67,6 +67,7 @@ static struct timeline_command *append_command(struct server *s, struct event_cl
     *c = k->next_command;
     if (!k->has_order) *c = (struct timeline_command){.number = k->ncommands + 1};
     c->engine = e;
+    c->device = s->device;
     k->event[k->ncommands++] = NO_EVENT;
     if (c->number > k->last_number[c->stream]) k->last_number[c->stream] = c->number;
     k->times_valid = false, k->bus_next_address = 0;
@@ -117,6 +118,15 @@ void server_clock_device_op(struct server *s, double launches, double bytes) {
     struct timeline_command *c = append_command(s, k, TIMELINE_KERNEL);
     c->seconds = launches * d->launch_seconds + bytes / d->dram_rate;
     c->device_share = 1;
+}
+
+void server_clock_peer_copy(struct server *s, unsigned from, unsigned to, uint64_t bytes) {
+    struct event_clock *k = clock_of(s);
+    if (!k) return;
+    struct timeline_command *c = append_command(s, k, TIMELINE_PEER);
+    bool is_direct = (s->peers[from] >> to | s->peers[to] >> from) & 1;
+    c->device = from;
+    c->bytes = is_direct ? (double)bytes : time_staged_peer_bytes(s->backend->device, (double)bytes);
 }
 
 void server_clock_bus_copy(struct server *s, bool to_device, bool pinned, uint64_t address,

@@ -63,7 +63,9 @@ struct server {
     struct recording *recording; /* being recorded, or NULL */
     struct server_outcome *outcome;
     char note[512];   /* of the message being handled */
-    int sticky_error; /* sticky error */
+    unsigned device;  /* that the message being handled is for */
+    uint32_t peers[WB_MAX_DEVICES];    /* by device: a bit for each device that it may access */
+    int sticky_errors[WB_MAX_DEVICES]; /* by device: what poisons its context */
     double seconds;   /* device time */
     double deadline;
     uint64_t messages;
@@ -100,6 +102,14 @@ struct message_tail {
 #include "grader/server/protocol.def"
 #undef MESSAGE
 
+/* devices.c */
+/* Selects the device of the messages that follow; returns false if there is no such device. */
+bool server_select_device(struct server *s, unsigned device);
+unsigned server_device_of(struct server *s, uint64_t address);
+void server_reset_device(struct server *s);
+void server_clear_devices(struct server *s);
+uint32_t server_link(const struct server *s); /* WB_LINK_… */
+
 /* channel.c */
 bool server_channel_open(struct server *s, struct err *e);
 void server_channel_close(struct server *s);
@@ -127,6 +137,8 @@ void server_clock_set_order(struct server *s, const struct wb_req_order *q,
 void server_clock_launch(struct server *s, const struct server_launch *l);
 /* A copy within the device, or a fill: its overhead in launches, and its DRAM bytes. */
 void server_clock_device_op(struct server *s, double launches, double bytes);
+/* A copy from one device to another. */
+void server_clock_peer_copy(struct server *s, unsigned from, unsigned to, uint64_t bytes);
 /* A copy from or to the host, or a piece of one; `address` is on the device. */
 void server_clock_bus_copy(struct server *s, bool to_device, bool pinned, uint64_t address,
                            uint64_t bytes);
@@ -174,6 +186,8 @@ void server_exec_order(struct server *s, const struct wb_req_order *q, struct me
  * several streams. */
 void recording_mark_waiters(struct recording *r);
 void server_clear_allocations(struct server *s);
+/* Removes from the list of allocations what the device has freed by itself. */
+void server_forget_freed(struct server *s);
 /* launch.c. A launch that is not repeated waits in s->pending for server_run_pending. */
 int server_exec_launch(struct server *s, const struct wb_req_launch *q, struct message_tail params,
                        bool is_replay);

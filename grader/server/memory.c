@@ -104,6 +104,15 @@ static void remove_live(struct server *s, uint64_t address) {
     s->live_allocations[gap].address = 0;
 }
 
+void server_forget_freed(struct server *s) {
+    uint64_t start, bytes;
+    for (unsigned i = 0; i < s->live_slots;) {
+        uint64_t address = s->live_allocations[i].address;
+        if (!address || s->backend->ops->find_allocation(s->backend, address, &start, &bytes)) i++;
+        else remove_live(s, address), i = 0; /* it may move entries */
+    }
+}
+
 void server_clear_allocations(struct server *s) {
     free(s->live_allocations);
     s->live_allocations = NULL;
@@ -468,7 +477,9 @@ static void clock_copy(struct server *s, const struct wb_req_copy *q) {
     uint64_t bytes = q->width * q->rows;
     bool from_host = q->from - s->backend->base < s->shared_bytes,
          to_host = q->to - s->backend->base < s->shared_bytes;
-    if (!from_host && !to_host) server_clock_device_op(s, 1, 2 * (double)bytes);
+    unsigned from = server_device_of(s, q->from), to = server_device_of(s, q->to);
+    if (!from_host && !to_host && from != to) server_clock_peer_copy(s, from, to, bytes);
+    else if (!from_host && !to_host) server_clock_device_op(s, 1, 2 * (double)bytes);
     else if (!(from_host && to_host))
         server_clock_bus_copy(s, from_host, true, from_host ? q->to : q->from, bytes);
 }

@@ -36,8 +36,9 @@ enum {
  * inode-of-socket". */
 #define WB_ENV_CONNECTED "WARPBOOK_CONNECTED"
 
-/* Streams whose order is known; 0 and 1 are the default streams. */
+/* Streams whose order is known; 2 * d and 2 * d + 1 are the default streams of device d. */
 enum { WB_MAX_STREAMS = 64 };
+enum { WB_MAX_DEVICES = 8 };
 
 enum {
     WB_OUTPUT_PENDING = 1, /* replies: device code has written output; request it */
@@ -52,9 +53,9 @@ enum {
 };
 struct wb_progress {
     _Atomic uint32_t done_seq; /* seq of the last executed message */
-    _Atomic uint32_t error;    /* error that poisons the context */
     _Atomic uint32_t next_seq; /* the client's: all copies of the runtime in a process take their
                                 * seqs here */
+    _Atomic uint32_t error[WB_MAX_DEVICES]; /* by device: error that poisons its context */
 };
 
 struct wb_header {
@@ -63,7 +64,7 @@ struct wb_header {
     uint32_t size;  /* of the whole frame */
     int32_t status; /* replies: a cudaError_t; if not 0, the rest of the reply is zero */
     uint32_t flags;
-    uint32_t pad;
+    uint32_t device;  /* requests: the device that the message is for */
     uint64_t time_ns; /* replies: device time passed since hello, modelled or measured */
 };
 
@@ -135,6 +136,9 @@ typedef char wb_name[64];
 #define WB_CLUSTER_DIM(c, i) ((c) >> 8 * (i)&0xff)
 enum { WB_CLUSTER_LARGE = 1 << 24 };
 
+/* How devices reach each other's memory. */
+enum { WB_LINK_NONE, WB_LINK_PCIE, WB_LINK_NVLINK };
+
 enum {
     WB_TEX_TILED = 1,
     WB_TEX_LINEAR = 2,
@@ -166,9 +170,9 @@ enum wb_op {
 };
 
 /* What `hello` begins with: a hash of the table above and of the header. If a meaning changes
- * without its name, change the initial text "4:". */
+ * without its name, change the initial text "5:". */
 static inline uint32_t wb_version(void) {
-    static const char table[] = "4:"
+    static const char table[] = "5:"
 #define MESSAGE(name, flags, request, reply) #name "(" #request ")(" #reply ")"
 #include "grader/server/protocol.def"
 #undef MESSAGE

@@ -136,7 +136,7 @@ void server_disconnect(struct server *s) { shutdown(s->fd, SHUT_RDWR); }
 
 void server_context_clear(struct server *s, bool keep_variables) {
     (keep_variables ? s->backend->ops->free_all : s->backend->ops->reset)(s->backend);
-    s->sticky_error = 0;
+    server_clear_devices(s);
     s->seconds = 0;
     s->launches = s->allocations = 0;
     s->graph_mailbox = 0;
@@ -166,7 +166,8 @@ static int dispatch(struct server *s, const uint8_t *frame, size_t size, void *r
     const struct wb_header *q = (const void *)frame;
     const struct message_handler *h = &handlers[q->op];
     if (size < sizeof *q + h->request) return WB_cudaErrorInvalidValue;
-    if (s->sticky_error && !(h->flags & DESPITE_ERROR)) return s->sticky_error;
+    int sticky_error = s->sticky_errors[s->device];
+    if (sticky_error && !(h->flags & DESPITE_ERROR)) return sticky_error;
     const uint8_t *fixed = frame + sizeof *q;
     struct message_tail tail = {fixed + h->request, size - sizeof *q - h->request};
     s->note[0] = 0;
@@ -206,7 +207,8 @@ static bool is_one_way(const struct wb_header *q) { return q->flags & WB_ONE_WAY
 
 /* Publishes progress in the shared page, and reads nothing from it. */
 static void publish_progress(struct server *s, const struct wb_header *q) {
-    atomic_store_explicit(&s->progress->error, (uint32_t)s->sticky_error, memory_order_relaxed);
+    atomic_store_explicit(&s->progress->error[s->device], (uint32_t)s->sticky_errors[s->device],
+                          memory_order_relaxed);
     if (q->op != WB_OP_hello)
         atomic_store_explicit(&s->progress->done_seq, q->seq, memory_order_release);
 }
@@ -217,6 +219,7 @@ static bool handle_frame(struct server *s, const uint8_t *frame, size_t size) {
     if (size < sizeof *q || size > WB_FRAME_BYTES || q->size != size || q->op >= WB_OP_COUNT)
         return false;
     if (is_one_way(q) && !(handlers[q->op].flags & ONE_WAY)) return false;
+    if (!server_select_device(s, q->device)) return false;
     _Alignas(8) uint8_t reply[256] = {0};
     struct buf out = {0};
     s->version_mismatch = is_version_mismatch(frame, size);
@@ -275,6 +278,8 @@ int server_on_hello(struct server *s, const struct wb_req_hello *q, struct messa
     p->shared_bytes = s->shared_bytes;
     p->grading = s->options.grading;
     p->sanitize = s->options.sanitize;
+    p->ndevices = s->backend->ndevices;
+    p->link = server_link(s);
     return 0;
 }
 
@@ -328,7 +333,8 @@ int server_on_reset(struct server *s, const struct wb_req_reset *q, struct messa
     if (s->options.grading)
         return server_refuse(s, WB_cudaErrorNotPermitted,
                              "an exercise's entry must not reset the device");
-    server_context_clear(s, false);
+    if (s->backend->ndevices > 1) server_reset_device(s);
+    else server_context_clear(s, false);
     return 0;
 }
 

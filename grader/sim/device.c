@@ -40,18 +40,20 @@
     SPEC(engine_switch_seconds, "switch to another engine, us", 1e-6)           \
     SPEC(host_sync_seconds, "wait of the host, us", 1e-6)           \
     SPEC(lat_fence, "fence of GPU scope behind a store, cycles", 1)      \
-    SPEC(lat_atomic, "atomic, cycles", 1)
+    SPEC(lat_atomic, "atomic, cycles", 1)                                \
+    SPEC(peer_rate, "copies to another device, GB/s", 1e9)           \
+    SPEC(peer_overhead_seconds, "overhead of such a copy, us", 1e-6)
 /* clang-format on */
 
 #define DEVICE(name, full, sources, major, minor, sms, mhz, warps, blocks, regs, smem, smem_block, \
                reserved, l1, alu, lat1, lat2, dram, sh, l2b, dramb, l2r, dramr, fp32, in, sfu,     \
-               fp64, lsu, us, at, af, bus, both, copy, turn, wait, fence, atom)                    \
+               fp64, lsu, us, at, af, bus, both, copy, turn, wait, fence, atom, peer, peer_us)     \
     {name,        full,        major,    minor,     sms,        1024,        mhz * 1e6,            \
      warps,       blocks,      regs,     smem,      smem_block, reserved,    l1,                   \
      alu,         lat1,        lat2,     dram,      sh,         l2b,         dramb,                \
      l2r * 1e9,   dramr * 1e9, fp32,     in,        sfu,        fp64,        lsu,                  \
      us * 1e-6,   at * 1e9,    af * 1e9, bus * 1e9, both * 1e9, copy * 1e-6, turn * 1e-6,          \
-     wait * 1e-6, fence,       atom,     sources},
+     wait * 1e-6, fence,       atom,     peer * 1e9, peer_us * 1e-6, sources},
 static const struct gpu_device devices[] = {
 #include "grader/sim/devices.def"
 };
@@ -81,11 +83,14 @@ static const char *source_text(char letter) {
     case 'Q': return "measured on an H100: grader/tests/timing/copies-h100.tsv";
     case 'D':
         return "PCI Express rate of the vendor's data sheet, times the share that the H100 reaches";
+    case 'L': return "NVLink rate of the vendor's data sheet, times the share that the H100 reaches";
     case 'C': return "85 % of the vendor's figure";
     case 'N': return "estimate: the figure of another device of the architecture";
     default: return "assumed: no figure was found";
     }
 }
+
+bool device_has_nvlink(const struct gpu_device *d) { return d->peer_rate > d->bus_rate; }
 
 bool device_is_measured(const struct gpu_device *d) { return strchr(d->spec_sources, 'W'); }
 

@@ -26,11 +26,18 @@ struct gpu_device {
         host_sync_seconds;
     /* Cycles of a fence of GPU scope behind a store; until an atomic's result arrives. */
     unsigned lat_fence, lat_atomic;
+    /* Copies from device to device, over NVLink or PCI Express. Bytes a second of one way; seconds of
+     * overhead. Rate 0: devices can't access each other's memory, and copies pass through the host.
+     */
+    double peer_rate, peer_overhead_seconds;
     const char *spec_sources; /* one letter for each figure, see devices.def */
 };
 
 const struct gpu_device *device_find(const char *name); /* NULL if unknown */
 const struct gpu_device *device_at(unsigned i);         /* NULL after the last */
+
+/* Returns true if NVLink connects several such devices, which also does atomics between them. */
+bool device_has_nvlink(const struct gpu_device *d);
 
 /* One figure of a device, for listing. */
 struct device_spec {

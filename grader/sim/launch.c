@@ -84,7 +84,7 @@ static void apply_shared_budget(struct launch *l) {
 static void execute_launch(struct launch *l, struct sim_result *out) {
     l->check_config = sim_check_launch;
     apply_shared_budget(l);
-    memory_set_host_hidden(&l->sim->memory, true);
+    memory_hide_from_kernel(&l->sim->memory, l->sim->accessible_devices);
     if (!l->sim->options.sanitize && l->sanitize) memory_set_all_initialized(&l->sim->memory);
     bool ok = launch_open(l) && race_open(l);
     if (ok) launch_run(l);
@@ -96,7 +96,7 @@ static void execute_launch(struct launch *l, struct sim_result *out) {
     race_keep_unproven_stores(l);
     race_close(l);
     launch_close(l);
-    memory_set_host_hidden(&l->sim->memory, false);
+    memory_show_all(&l->sim->memory);
     if (l->sim->options.sanitize) memory_update_initialized(&l->sim->memory);
     l->sim->spent_insns += l->finished_warp_insns, l->sim->simulation_cost = l->simulation_cost;
     if (l->sim->pending_launches || l->sim->tail_launches || l->sim->prepared_launches)

@@ -40,8 +40,13 @@ struct sim *sim_open(const struct sim_options *o, struct err *e) {
     /* The variable runs whole test suites on native code. */
     s->options.native = (o->native || getenv("SIMGPU_NATIVE")) && !is_sandboxed;
     pthread_mutex_init(&s->output_lock, NULL);
-    if (memory_open(&s->memory, o->memory_limit ? o->memory_limit : o->device->dram_bytes, e))
+    uint64_t limit = o->memory_limit ? o->memory_limit : o->device->dram_bytes;
+    unsigned ndevices = o->devices ? o->devices : 1;
+    if (memory_open(&s->memory, limit * ndevices, e)) {
+        memory_set_devices(&s->memory, ndevices);
+        sim_select_device(s, 0, 0);
         return s;
+    }
     free(s);
     return NULL;
 }
@@ -59,6 +64,18 @@ void sim_close(struct sim *s) {
     buf_free(&s->assert_output);
     pthread_mutex_destroy(&s->output_lock);
     free(s);
+}
+
+/* ---- several devices ---- */
+
+void sim_select_device(struct sim *s, unsigned device, uint32_t accessible) {
+    s->memory.device = device;
+    s->accessible_devices = accessible | 1u << device;
+}
+
+unsigned sim_device_of(struct sim *s, uint64_t address) {
+    const struct allocation *a = memory_find_allocation(&s->memory, address);
+    return a ? a->device : 0;
 }
 
 /* ---- memory ---- */
@@ -100,7 +117,7 @@ unsigned sim_list_accesses(const struct sim *s, uint64_t low, uint64_t high,
                            struct sim_access_run *out, unsigned max) {
     return race_streams_list(s, low, high, out, max);
 }
-uint64_t sim_memory_used(const struct sim *s) { return s->memory.used; }
+uint64_t sim_memory_used(const struct sim *s) { return s->memory.used_by[s->memory.device]; }
 
 bool sim_find_allocation(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes) {
     struct allocation *a = memory_find_allocation(&s->memory, address);
@@ -201,12 +218,13 @@ static bool write_initial_value(struct sim *s, const struct sim_module *m,
 
 static bool module_reset(struct sim *s, const struct sim_module *m, struct err *e) {
     for (u32 i = 0; i < m->nvars; i++)
-        if (!write_initial_value(s, m, &m->vars[i], e)) return false;
+        if (!m->vars[i].is_shared && !write_initial_value(s, m, &m->vars[i], e)) return false;
     return true;
 }
 
 static void release_vars(struct sim *s, struct sim_module *m) {
     for (u32 i = 0; i < m->nvars; i++) {
+        if (m->vars[i].is_shared) continue;
         struct allocation *a = memory_find_allocation(&s->memory, m->vars[i].address);
         if (a) a->is_module_var = false;
         memory_free(&s->memory, m->vars[i].address);
@@ -235,10 +253,28 @@ struct sim_module *sim_load(struct sim *s, const char *ptx, size_t n, struct err
     return sim_load_linked(s, &(struct sim_ptx_text){ptx, n}, 1, e);
 }
 
+static u64 hash_texts(const struct sim_ptx_text *texts, unsigned n) {
+    u64 hash = 14695981039346656037ull; /* FNV-1a */
+    for (unsigned i = 0; i < n; i++)
+        for (size_t k = 0; k < texts[i].length; k++)
+            hash = (hash ^ (u8)texts[i].ptx[k]) * 1099511628211ull;
+    return hash;
+}
+
+/* Sets the module's device and its twin. */
+static void find_twin(struct sim_module *m, const struct sim_ptx_text *texts, unsigned n) {
+    m->device = m->sim->memory.device;
+    if (m->sim->memory.ndevices == 1) return;
+    m->text_hash = hash_texts(texts, n);
+    for (const struct sim_module *o = m->sim->modules; o; o = o->next)
+        if (o->text_hash == m->text_hash && o->device != m->device && !o->twin) m->twin = o;
+}
+
 struct sim_module *sim_load_linked(struct sim *s, const struct sim_ptx_text *texts, unsigned n,
                                    struct err *e) {
     struct sim_module *m = xcalloc(1, sizeof *m);
     m->sim = s, m->options = &s->options, m->memory = &s->memory;
+    find_twin(m, texts, n);
     m->ptx = parse_and_link(&m->arena, texts, n, e);
     m->next = s->modules;
     s->modules = m;
@@ -271,6 +307,22 @@ void sim_reset(struct sim *s) {
     free_all(s);
     struct err ignored = {0}; /* the same calls succeeded when the module was loaded */
     for (struct sim_module *m = s->modules; m; m = m->next) module_reset(s, m, &ignored);
+}
+
+void sim_reset_device(struct sim *s) {
+    struct err ignored = {0}; /* the same calls succeeded when the module was loaded */
+    uint64_t *starts = xcalloc(s->memory.count + 1ul, sizeof *starts);
+    unsigned n = 0;
+    for (unsigned i = 0; i < s->memory.count; i++) {
+        const struct allocation *a = &s->memory.allocations[i];
+        bool is_program_memory = a->region != MEM_INTERNAL && !a->is_module_var;
+        if (a->state == ALLOCATION_LIVE && a->device == s->memory.device && is_program_memory)
+            starts[n++] = SIM_BASE + a->start;
+    }
+    while (n) sim_free(s, starts[--n]); /* it may change the table */
+    free(starts);
+    for (struct sim_module *m = s->modules; m; m = m->next)
+        if (m->device == s->memory.device) module_reset(s, m, &ignored);
 }
 
 void sim_free_all(struct sim *s) {

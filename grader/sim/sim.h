@@ -87,8 +87,10 @@ struct sim_access {
 
 struct gpu_device; /* device.h */
 
+enum { SIM_MAX_DEVICES = 8 };
 struct sim_options {
     const struct gpu_device *device;
+    unsigned devices;          /* equal devices in one address space; 0 = 1 */
     unsigned workers;          /* threads for a launch; 0 = one for each core */
     bool sanitize;             /* check initialization and races; bounds are always checked */
     bool adversarial_schedule; /* split warps after divergence as hardware may */
@@ -117,6 +119,17 @@ void sim_close(struct sim *s);
 void sim_reset(struct sim *s);
 /* Does the same, but keeps the values of module variables. */
 void sim_free_all(struct sim *s);
+
+/* ---- several devices ---- */
+
+/* Selects the device of the calls that follow, at first 0: it owns what they allocate and load, and
+ * runs their launches. Kernels may access memory of the devices in `accessible`, a bit for each;
+ * their own is always among them. Copies and fills may access all. */
+void sim_select_device(struct sim *s, unsigned device, uint32_t accessible);
+/* Returns the device that owns a live allocation; 0 if there is none. */
+unsigned sim_device_of(struct sim *s, uint64_t address);
+/* Does what sim_reset does, for the selected device alone. */
+void sim_reset_device(struct sim *s);
 
 /* ---- memory ---- */
 
@@ -174,7 +187,7 @@ struct sim_report;
 bool sim_check_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct sim_report *out);
 /* Marks a range as uninitialized; its bytes stay. */
 enum sim_status sim_mark_uninitialized(struct sim *s, uint64_t address, uint64_t bytes);
-uint64_t sim_memory_used(const struct sim *s);
+uint64_t sim_memory_used(const struct sim *s); /* of the selected device */
 
 /* ---- textures and surfaces ---- */
 

@@ -201,6 +201,7 @@ static struct server *open_device(void *user, int connection) {
     struct sim_options so = {
         .device = run->device,
         .workers = o->workers,
+        .devices = o->devices,
         .sanitize = o->sanitize,
         .ptx_counters = o->ptx_counters,
         .native = o->native,

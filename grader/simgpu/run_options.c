@@ -9,6 +9,7 @@
 const char simgpu_run_usage[] =
     "usage: simgpu run [options] PROGRAM ARGS...\n"
     "  --device NAME           the device to simulate (default: h200; see `simgpu devices`)\n"
+    "  --devices N             number of such devices that the program finds, 1 to 8 (default: 1)\n"
     "  --time                  print each kernel's modelled time and what limits it\n"
     "  --machine-code FILE     with --time: use nvdisasm's listing of the program's one CUDA file "
     "(docs/time-model.md)\n"
@@ -65,13 +66,14 @@ static const struct {
                     {"--pictures", offsetof(struct run_options, pictures)},
                     {"--device", offsetof(struct run_options, device)}};
 
-enum number_option { WORKERS, MEMORY, BUDGET, TIMEOUT, ERROR_EXITCODE };
+enum number_option { WORKERS, DEVICES, MEMORY, BUDGET, TIMEOUT, ERROR_EXITCODE };
 static const struct {
     const char *name;
     double low, high;
     const char *expected;
 } number_options[] = {
     [WORKERS] = {"--workers", 1, 256, "a number from 1 to 256"},
+    [DEVICES] = {"--devices", 1, SIM_MAX_DEVICES, "a number from 1 to 8"},
     [MEMORY] = {"--memory", 1, 1 << 24, "MiB, from 1 to 16777216"},
     [BUDGET] = {"--budget", 1, 1e18, "a number, at least 1"},
     [TIMEOUT] = {"--timeout", 0.001, 1e6, "seconds, more than 0"},
@@ -81,6 +83,7 @@ static const struct {
 static void set_number(struct run_options *o, enum number_option option, double number) {
     switch (option) {
     case WORKERS: o->workers = (unsigned)number; break;
+    case DEVICES: o->devices = (unsigned)number; break;
     case MEMORY: o->memory = (uint64_t)number << 20; break;
     case BUDGET: o->budget = (uint64_t)number; break;
     case TIMEOUT: o->timeout = number; break;

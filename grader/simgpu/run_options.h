@@ -5,7 +5,7 @@
 struct run_options {
     enum counter_format counters;
     const char *counters_file, *device, *report, *pictures, *listing;
-    unsigned workers;
+    unsigned workers, devices;
     int error_exitcode; /* for a program that ends with 0 although there were findings; 0 = none */
     bool native, sample, sanitize, adversarial_schedule, hardware_order, report_leaks, time,
         cold_caches, ptx_counters;

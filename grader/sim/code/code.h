@@ -218,6 +218,11 @@ struct sim_module {
     u32 nkernels;
     struct module_var *vars;
     u32 nvars;
+    unsigned device; /* that owns its variables */
+    /* An earlier load of the same text for another device, whose __managed__ variables it shares;
+     * or NULL. */
+    const struct sim_module *twin;
+    u64 text_hash;
     const struct sass_insn *sass; /* the machine code, owned by the caller; NULL = unknown */
     u32 nsass;
     /* Native code (native/native.h): by segment, NULL = none; the objects that hold it. */
@@ -240,6 +245,7 @@ struct stat_entry {
 struct module_var {
     const struct ptx_var *var;
     uint64_t address;
+    bool is_shared; /* it belongs to the module's twin */
 };
 
 struct sim_kernel {

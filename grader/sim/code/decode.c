@@ -83,6 +83,11 @@ static bool allocate_module_vars(struct decoder *d) {
             return err_set(d->e, ERR_UNSUPPORTED,
                            "variable `%s` is declared extern but defined nowhere in the program",
                            v->name);
+        if (v->is_managed && m->twin) {
+            m->vars[m->nvars] = (struct module_var){v, m->twin->vars[m->nvars].address, true};
+            m->nvars++;
+            continue;
+        }
         u64 at = v->is_managed ? memory_alloc_host_shared(m->memory, v->bytes, v->name) : 0;
         if (!at) at = memory_alloc(m->memory, v->bytes, v->name);
         if (!at)
@@ -91,7 +96,7 @@ static bool allocate_module_vars(struct decoder *d) {
         struct allocation *a = memory_find_allocation(m->memory, at);
         a->is_module_var = true;
         a->is_constant = v->space == PTX_CONST;
-        m->vars[m->nvars++] = (struct module_var){v, at};
+        m->vars[m->nvars++] = (struct module_var){v, at, false};
     }
     return true;
 }

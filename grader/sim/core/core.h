@@ -21,6 +21,7 @@
 struct sim {
     struct sim_options options;
     struct memory memory;
+    uint32_t accessible_devices; /* by kernels of the selected device, memory.device */
     struct sim_module *modules;
     struct buf printf_output, assert_output;
     pthread_mutex_t output_lock;

@@ -26,8 +26,8 @@ enum { MEM_QUARANTINE_COUNT = 1024 };
 
 enum memory_region { MEM_HOST_SHARED, MEM_INTERNAL, MEM_DEVICE, MEM_REGION_COUNT };
 
-/* HIDDEN: an allocation with is_pinned_host while a kernel runs: an access is reported as an
- * invalid address. */
+/* HIDDEN: while a kernel runs, an allocation that it can't access: it has is_pinned_host, or belongs
+ * to another device. An access is reported as an invalid address. */
 enum allocation_state { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_HIDDEN };
 
 struct allocation {
@@ -41,6 +41,7 @@ struct allocation {
      * (race/writable_allocations.c). */
     bool is_race_checked;
     uint8_t region; /* enum memory_region; only MEM_DEVICE counts toward the limit */
+    uint8_t device; /* the device that was selected; kernels of others may not access MEM_DEVICE */
     /* In MEM_DEVICE; stands for a pinned buffer of the host: copies may access it, kernels not. */
     bool is_pinned_host;
     bool is_page_aligned; /* begins at a page and shares no page: another process may map it */
@@ -59,7 +60,9 @@ struct memory {
     /* Sorted by start; freed ones stay until their range is reused. */
     struct allocation *allocations;
     unsigned count, capacity;
-    uint64_t limit, used; /* bytes of MEM_DEVICE: allowed, allocated */
+    uint64_t limit, used; /* bytes of MEM_DEVICE: allowed a device, allocated in all */
+    unsigned ndevices, device; /* device: the selected one, which owns new allocations */
+    uint64_t used_by[SIM_MAX_DEVICES]; /* bytes of MEM_DEVICE, by device */
     /* The pages above it are zero: the highest end of an allocation that has lived since
      * memory_release_pages. */
     uint64_t dirty_end;
@@ -85,6 +88,8 @@ struct memory {
 void memory_create_shadow_file(void);
 /* Reserves the range of addresses; `limit`: bytes of device memory. */
 bool memory_open(struct memory *m, uint64_t limit, struct err *e);
+/* Divides the limit among several devices. Call it before any allocation. */
+void memory_set_devices(struct memory *m, unsigned ndevices);
 void memory_close(struct memory *m);
 /* Maps SIM_HOST_SHARED_BYTES of a memfd, from `offset` on, as the region MEM_HOST_SHARED. */
 bool memory_map_host_shared(struct memory *m, int fd, uint64_t offset);
@@ -98,9 +103,10 @@ uint64_t memory_alloc_internal(struct memory *m, uint64_t bytes, const char *nam
 /* Allocates in MEM_HOST_SHARED; every byte counts as initialized. Returns 0 if
  * memory_map_host_shared has not been called. */
 uint64_t memory_alloc_host_shared(struct memory *m, uint64_t bytes, const char *name);
-/* Sets the state of pinned host memory: ALLOCATION_HIDDEN while a kernel runs, else
- * ALLOCATION_LIVE, in which copies may access it. */
-void memory_set_host_hidden(struct memory *m, bool hidden);
+/* Hides pinned host memory from a kernel while it runs, and memory of devices that are not in
+ * `accessible`, a bit for each. memory_show_all ends that. */
+void memory_hide_from_kernel(struct memory *m, uint32_t accessible);
+void memory_show_all(struct memory *m);
 /* Backs an allocation of memory_alloc_pages with pages of a memfd, until memory_unmap_file_pages,
  * which gives all such allocations fresh pages of zeroes. */
 bool memory_map_file_pages(struct memory *m, uint64_t address, int fd, uint64_t offset);

@@ -104,7 +104,7 @@ static void release_span(const struct memory *m, unsigned char *byte_0) {
 
 bool memory_open(struct memory *m, uint64_t limit, struct err *e) {
     uint64_t bounds[MEM_REGION_COUNT + 1];
-    *m = (struct memory){.limit = limit};
+    *m = (struct memory){.limit = limit, .ndevices = 1};
     set_bounds(limit, bounds);
     set_regions(m, bounds);
     bool is_too_small =
@@ -113,6 +113,11 @@ bool memory_open(struct memory *m, uint64_t limit, struct err *e) {
     if (m->bytes && m->init_shadow) return true;
     memory_close(m);
     return set_address_error(e);
+}
+
+void memory_set_devices(struct memory *m, unsigned ndevices) {
+    m->ndevices = ndevices;
+    m->limit /= ndevices;
 }
 
 void memory_close(struct memory *m) {
@@ -307,7 +312,8 @@ static uint64_t find_address(struct memory *m, enum memory_region region, uint64
 static uint64_t allocate(struct memory *m, uint64_t bytes, const char *name, bool pages,
                          enum memory_region region) {
     if (bytes > m->limit && region == MEM_DEVICE) return 0;
-    if (bytes >= SIM_SPAN || (region == MEM_DEVICE && m->used + bytes > m->limit)) return 0;
+    if (bytes >= SIM_SPAN || (region == MEM_DEVICE && m->used_by[m->device] + bytes > m->limit))
+        return 0;
     uint64_t required = footprint(bytes, pages),
              at = find_address(m, region, required, pages ? memory_page_size() : MEM_ALIGN);
     if (!at) return 0;
@@ -317,10 +323,11 @@ static uint64_t allocate(struct memory *m, uint64_t bytes, const char *name, boo
                              .serial = m->next_serial++,
                              .is_page_aligned = pages,
                              .region = region,
+                             .device = (uint8_t)m->device,
                              .is_initialized = region == MEM_HOST_SHARED,
                              .is_race_checked = true};
     snprintf(a->name, sizeof a->name, "%s", name ? name : "");
-    if (region == MEM_DEVICE) m->used += bytes;
+    if (region == MEM_DEVICE) m->used += bytes, m->used_by[m->device] += bytes;
     if (at + required > m->regions[region].ever_used_end)
         m->regions[region].ever_used_end = at + required;
     if (at + required > m->dirty_end) m->dirty_end = at + required;
@@ -341,10 +348,18 @@ uint64_t memory_alloc_host_shared(struct memory *m, uint64_t bytes, const char *
     return m->has_host_shared ? allocate(m, bytes, name, true, MEM_HOST_SHARED) : 0;
 }
 
-void memory_set_host_hidden(struct memory *m, bool hidden) {
+void memory_hide_from_kernel(struct memory *m, uint32_t accessible) {
+    for (unsigned i = 0; i < m->count; i++) {
+        struct allocation *a = &m->allocations[i];
+        bool is_remote = a->region == MEM_DEVICE && !(accessible >> a->device & 1);
+        if (a->state == ALLOCATION_LIVE && (a->is_pinned_host || is_remote))
+            a->state = ALLOCATION_HIDDEN;
+    }
+}
+
+void memory_show_all(struct memory *m) {
     for (unsigned i = 0; i < m->count; i++)
-        if (m->allocations[i].is_pinned_host && m->allocations[i].state != ALLOCATION_FREED)
-            m->allocations[i].state = hidden ? ALLOCATION_HIDDEN : ALLOCATION_LIVE;
+        if (m->allocations[i].state == ALLOCATION_HIDDEN) m->allocations[i].state = ALLOCATION_LIVE;
 }
 
 /* ---- pages shared with another process ---- */
@@ -403,7 +418,7 @@ enum sim_status memory_free(struct memory *m, uint64_t address) {
     if (!a || a->is_module_var || a->start != address - SIM_BASE) return SIM_BAD_ADDRESS;
     a->state = ALLOCATION_FREED;
     a->free_serial = m->next_free_serial++;
-    if (a->region == MEM_DEVICE) m->used -= a->size;
+    if (a->region == MEM_DEVICE) m->used -= a->size, m->used_by[a->device] -= a->size;
     m->regions[a->region].quarantine_bytes += footprint(a->size, a->is_page_aligned);
     release_freed(m, a);
     if (++m->regions[a->region].quarantine_count >= 2 * MEM_QUARANTINE_COUNT) trim_quarantine(m);
@@ -414,11 +429,12 @@ void memory_free_all(struct memory *m) {
     unsigned retained = 0;
     reset_regions(m);
     m->used = 0;
+    memset(m->used_by, 0, sizeof m->used_by);
     for (unsigned i = 0; i < m->count; i++) {
         struct allocation a = m->allocations[i];
         if (a.state != ALLOCATION_LIVE || !a.is_module_var) continue;
         m->allocations[retained++] = a;
-        if (a.region == MEM_DEVICE) m->used += a.size;
+        if (a.region == MEM_DEVICE) m->used += a.size, m->used_by[a.device] += a.size;
         if (allocation_end(&a) > m->regions[a.region].ever_used_end)
             m->regions[a.region].ever_used_end = allocation_end(&a);
     }
@@ -514,11 +530,16 @@ void memory_describe(const struct memory *m, uint64_t address, unsigned width, c
             bytes_past = offset_in < a->size ? 0 : offset_in - a->size;
     if (a && offset_in < a->size && a->state == ALLOCATION_FREED)
         snprintf(out, size, "in %s, which was freed", name);
-    else if (a && offset_in < a->size && a->state == ALLOCATION_HIDDEN)
+    else if (a && offset_in < a->size && a->state == ALLOCATION_HIDDEN && a->is_pinned_host)
         snprintf(out, size,
                  "in %s, which is in host memory: copy it to device memory first "
                  "(cudaMemcpyAsync)",
                  name);
+    else if (a && offset_in < a->size && a->state == ALLOCATION_HIDDEN)
+        snprintf(out, size,
+                 "in %s of device %u, which device %u may not access: call "
+                 "cudaDeviceEnablePeerAccess(%u, 0) on device %u",
+                 name, a->device, m->device, a->device, m->device);
     else if (a && offset_in < a->size && offset_in + width > a->size)
         snprintf(out, size, "across the end of %s", name);
     else if (a && offset_in < a->size)

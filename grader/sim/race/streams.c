@@ -27,8 +27,7 @@ enum {
     MAX_SITES = 64,          /* instructions of one kernel; reports lack the line of others */
     MAX_COPY_ROWS = 1 << 24, /* the first rows of a strided copy are checked, no others */
     SCANS_PER_COST_UNIT = 4, /* shadow rows and row runs: 5 ns each, a unit is 20 ns */
-    STREAM_DEFAULT = 0,      /* numbers of sim_stream_clock; others are the program's */
-    STREAM_THREAD_DEFAULT = 1
+    DEFAULT_STREAMS = 2      /* of each device: the default stream, the thread's */
 };
 _Static_assert(SHADOW_ROW_CELLS == 32 && FOOTPRINT_ROW_BYTES == 32,
                "a mask has a bit for each cell of a row, and for each byte of a footprint's row");
@@ -226,11 +225,18 @@ static const struct access_site *site_at(const struct footprint *f, u64 offset, 
     return found;
 }
 
-static void describe_stream(const struct footprint *f, char *out, size_t size) {
-    if (f->is_graph_node) snprintf(out, size, "a node of a graph");
-    else if (f->stream == STREAM_DEFAULT) snprintf(out, size, "the default stream");
-    else if (f->stream == STREAM_THREAD_DEFAULT) snprintf(out, size, "the thread's default stream");
-    else snprintf(out, size, "stream %u", f->stream - STREAM_THREAD_DEFAULT);
+/* Writes "stream 2", with several devices "stream 2 of device 1". */
+static void describe_stream(const struct sim *s, const struct footprint *f, char *out,
+                            size_t size) {
+    u32 ndefault = DEFAULT_STREAMS * s->memory.ndevices;
+    char device[24] = "";
+    if (s->memory.ndevices > 1) snprintf(device, sizeof device, " of device %u", f->device);
+    if (f->is_graph_node) snprintf(out, size, "a node of a graph%s", device);
+    else if (f->stream >= ndefault)
+        snprintf(out, size, "stream %u%s", f->stream - ndefault + 1, device);
+    else
+        snprintf(out, size, "the %sdefault stream%s",
+                 f->stream % DEFAULT_STREAMS ? "thread's " : "", device);
 }
 
 static const char *advice(const struct footprint *later, const struct footprint *earlier) {
@@ -250,11 +256,11 @@ static void write_report(const struct sim *s, const struct footprint *later,
     static const char *const verbs[] = {"reads", "writes", "updates"};
     const struct access_site *site = site_at(later, c->offset, c->kind),
                              *other = site_at(earlier, c->offset, c->other_kind);
-    char location[256], stream_text[40], other_stream_text[40];
+    char location[256], stream_text[64], other_stream_text[64];
     struct buf text = {0};
     memory_describe_element(&s->memory, SIM_BASE + c->offset, c->bytes, location, sizeof location);
-    describe_stream(later, stream_text, sizeof stream_text);
-    describe_stream(earlier, other_stream_text, sizeof other_stream_text);
+    describe_stream(s, later, stream_text, sizeof stream_text);
+    describe_stream(s, earlier, other_stream_text, sizeof other_stream_text);
     if (site) buf_printf(&text, "%s:%u: ", site->file, site->line);
     buf_printf(&text, "%s in %s %s %s, which %s in %s %s", later->description, stream_text,
                later->verb ? later->verb : verbs[c->kind], location, earlier->description,
@@ -296,6 +302,7 @@ static bool check_and_record(struct sim *s, struct footprint *f, struct sim_repo
     struct race_streams *streams = s->streams;
     bool is_found = false;
     f->stream = streams->current.stream;
+    f->device = s->memory.device;
     f->sequence = streams->current.sequence;
     f->is_graph_node = streams->current.is_graph_node;
     for (size_t i = 0; i < streams->n && !is_found; i++) {

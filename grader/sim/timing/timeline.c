@@ -17,17 +17,27 @@ static const double launch_overlap = 0.28;
  * (62.5 - 3.3) / 63 = 0.94, and so 0.52 for the launch. */
 static const double node_launch_overlap = 0.82;
 
+static double peer_rate(const struct gpu_device *d) {
+    return d->peer_rate > 0 ? d->peer_rate : d->bus_rate;
+}
+
 struct timeline_rates time_timeline_rates(const struct gpu_device *d) {
     return (struct timeline_rates){.h2d = d->bus_rate,
                                    .d2h = d->bus_rate,
                                    .bidirectional = d->bus_bidirectional_rate,
+                                   .peer = peer_rate(d),
                                    .copy_overhead = d->copy_overhead_seconds,
+                                   .peer_overhead = d->peer_overhead_seconds,
                                    .engine_switch = d->engine_switch_seconds,
                                    .host_call = (1 - launch_overlap) * d->launch_seconds,
                                    .host_wakeup = d->host_sync_seconds,
                                    .overlap = launch_overlap * d->launch_seconds,
                                    .node_overlap = node_launch_overlap * d->launch_seconds};
 }
+
+/* The share of the bus's rate that a copy between devices without peer access reaches: it passes
+ * through a buffer of the host, over both devices' buses. */
+static const double staged_peer_share = 0.9;
 
 /* Bytes/s at which one thread of the host fills the pinned staging buffer: copies of 1 to 16 MiB of
  * pageable memory reach 12.8 to 13.3 GB/s either way on an H100's host, where pinned memory reaches
@@ -38,12 +48,17 @@ double time_pageable_bytes(const struct gpu_device *d, double bytes) {
     return bytes * (1 + d->bus_rate / host_staging_rate);
 }
 
+double time_staged_peer_bytes(const struct gpu_device *d, double bytes) {
+    return bytes * peer_rate(d) / (staged_peer_share * d->bus_rate);
+}
+
 enum { NO_COMMAND = UINT32_MAX };
 
 struct stream_state {
     uint32_t head;                    /* the first command that is not done; NO_COMMAND = none */
     uint32_t done_number;             /* all commands up to this number are done */
     enum timeline_engine last_engine; /* of the command before the head; NONE = no such command */
+    uint32_t last_device;             /* its device */
     double head_since;                /* when the command before the head was done */
     double ready_at; /* when other commands let the head start; < 0: not known yet */
     bool blocked;    /* another stream's command blocked the head at the last test */
@@ -58,12 +73,16 @@ struct timeline {
     double now, host_time;    /* host_time: when the host makes its next call */
     bool host_blocked;
     struct stream_state stream[TIMELINE_MAX_STREAMS];
-    struct {
-        uint32_t command;                /* NO_COMMAND: the engine is idle */
-        double latency_left, bytes_left; /* seconds until bytes move; bytes */
-    } copy_engine[TIMELINE_KERNEL];
-    double share_used;                /* share of the device that running kernels take */
+    struct timeline_device {
+        struct copy_engine {
+            uint32_t command;                /* NO_COMMAND: the engine is idle */
+            double latency_left, bytes_left; /* seconds until bytes move; bytes */
+        } copy_engine[TIMELINE_NONE]; /* TIMELINE_KERNEL's is never used */
+        double share_used; /* share of the device that running kernels take */
+    } device[TIMELINE_MAX_DEVICES];
+    uint32_t ndevices;                /* that commands use */
     enum timeline_engine last_engine; /* of the command that ended last */
+    uint32_t last_device;             /* its device */
     struct timeline_total total;
 };
 
@@ -122,21 +141,24 @@ static void update_ready(struct timeline *l, struct stream_state *s) {
         return;
     }
     enum timeline_engine previous_engine = s->blocked ? l->last_engine : s->last_engine;
+    uint32_t previous_device = s->blocked ? l->last_device : s->last_device;
     bool switches_engine = c->engine != TIMELINE_NONE && previous_engine != TIMELINE_NONE &&
-                           previous_engine != c->engine;
+                           (previous_engine != c->engine || previous_device != c->device);
     s->ready_at =
         (s->blocked ? l->now : s->head_since) + (switches_engine ? l->r->engine_switch : 0);
     s->blocked = false;
 }
 
-/* Returns the stream of the first command, in the order of the calls, that may start on the engine;
- * NULL = none. */
-static struct stream_state *first_ready(struct timeline *l, enum timeline_engine e) {
+/* Returns the stream of the first command, in the order of the calls, that may start on the device's
+ * engine; NULL = none. */
+static struct stream_state *first_ready(struct timeline *l, uint32_t device,
+                                        enum timeline_engine e) {
     struct stream_state *best = NULL;
     for (unsigned i = 0; i < TIMELINE_MAX_STREAMS; i++) {
         struct stream_state *s = &l->stream[i];
         const struct timeline_command *c = issued_head(l, s);
-        if (!c || c->engine != e || s->ready_at < 0 || s->ready_at > l->now) continue;
+        if (!c || c->engine != e || c->device != device) continue;
+        if (s->ready_at < 0 || s->ready_at > l->now) continue;
         if (!best || s->head < best->head) best = s;
     }
     return best;
@@ -148,38 +170,39 @@ static void finish(struct timeline *l, struct stream_state *s) {
     c->end = l->now;
     s->done_number =
         next != NO_COMMAND && l->commands[next].number == c->number ? c->number - 1 : c->number;
-    if (c->engine != TIMELINE_NONE) s->last_engine = c->engine;
-    l->last_engine = s->last_engine;
+    if (c->engine != TIMELINE_NONE) s->last_engine = c->engine, s->last_device = c->device;
+    l->last_engine = s->last_engine, l->last_device = s->last_device;
     s->head = next, s->head_since = l->now, s->ready_at = -1, s->running = false;
     l->finished++;
 }
 
-static bool begin_copy(struct timeline *l, enum timeline_engine e) {
-    struct stream_state *s = l->copy_engine[e].command == NO_COMMAND ? first_ready(l, e) : NULL;
+static bool begin_copy(struct timeline *l, uint32_t device, enum timeline_engine e) {
+    struct copy_engine *engine = &l->device[device].copy_engine[e];
+    struct stream_state *s = engine->command == NO_COMMAND ? first_ready(l, device, e) : NULL;
     if (!s) return false;
     struct timeline_command *c = &l->commands[s->head];
-    l->copy_engine[e].command = s->head, l->copy_engine[e].latency_left = l->r->copy_overhead,
-    l->copy_engine[e].bytes_left = c->bytes;
+    engine->command = s->head, engine->bytes_left = c->bytes;
+    engine->latency_left = e == TIMELINE_PEER ? l->r->peer_overhead : l->r->copy_overhead;
     c->begin = l->now, s->running = true;
     return true;
 }
 
-static bool begin_kernel(struct timeline *l) {
-    struct stream_state *s = first_ready(l, TIMELINE_KERNEL);
-    if (!s || (l->share_used > 0 && l->share_used + l->commands[s->head].device_share > 1 + 1e-9))
-        return false;
+static bool begin_kernel(struct timeline *l, uint32_t device) {
+    struct stream_state *s = first_ready(l, device, TIMELINE_KERNEL);
+    double *used = &l->device[device].share_used;
+    if (!s || (*used > 0 && *used + l->commands[s->head].device_share > 1 + 1e-9)) return false;
     struct timeline_command *c = &l->commands[s->head];
     double overlap = c->in_same_call ? l->r->node_overlap : l->r->overlap,
            seconds = c->seconds - (s->last_engine == TIMELINE_KERNEL ? overlap : 0),
            min_seconds = c->seconds / (c->in_same_call ? 4 : 2);
     if (seconds < min_seconds) seconds = min_seconds;
     c->begin = l->now, c->end = l->now + seconds;
-    l->share_used += c->device_share, s->running = true;
+    *used += c->device_share, s->running = true;
     return true;
 }
 
-static bool finish_marker(struct timeline *l) {
-    struct stream_state *s = first_ready(l, TIMELINE_NONE);
+static bool finish_marker(struct timeline *l, uint32_t device) {
+    struct stream_state *s = first_ready(l, device, TIMELINE_NONE);
     if (!s) return false;
     l->commands[s->head].begin = l->now;
     finish(l, s);
@@ -191,28 +214,43 @@ static void begin_all(struct timeline *l) {
     while (progressed) {
         progressed = issue(l);
         for (unsigned i = 0; i < TIMELINE_MAX_STREAMS; i++) update_ready(l, &l->stream[i]);
-        progressed |= finish_marker(l) || begin_copy(l, TIMELINE_H2D) ||
-                      begin_copy(l, TIMELINE_D2H) || begin_kernel(l);
+        for (uint32_t d = 0; d < l->ndevices; d++)
+            progressed |= finish_marker(l, d) || begin_copy(l, d, TIMELINE_H2D) ||
+                          begin_copy(l, d, TIMELINE_D2H) || begin_copy(l, d, TIMELINE_PEER) ||
+                          begin_kernel(l, d);
     }
 }
 
 /* ---- commands that end ---- */
 
-static bool is_transferring(const struct timeline *l, enum timeline_engine e) {
-    return l->copy_engine[e].command != NO_COMMAND && !(l->copy_engine[e].latency_left > 0);
+static bool is_transferring(const struct timeline_device *d, enum timeline_engine e) {
+    return d->copy_engine[e].command != NO_COMMAND && !(d->copy_engine[e].latency_left > 0);
 }
 
-static double transfer_rate(const struct timeline *l, enum timeline_engine e) {
+static double transfer_rate(const struct timeline *l, const struct timeline_device *d,
+                            enum timeline_engine e) {
+    if (e == TIMELINE_PEER) return l->r->peer;
     double one_way_rate = e == TIMELINE_H2D ? l->r->h2d : l->r->d2h;
-    bool is_bidirectional = is_transferring(l, TIMELINE_H2D) && is_transferring(l, TIMELINE_D2H);
+    bool is_bidirectional = is_transferring(d, TIMELINE_H2D) && is_transferring(d, TIMELINE_D2H);
     return is_bidirectional ? l->r->bidirectional * one_way_rate / (l->r->h2d + l->r->d2h)
                             : one_way_rate;
 }
 
-static double copy_seconds_left(const struct timeline *l, enum timeline_engine e) {
-    if (l->copy_engine[e].command == NO_COMMAND) return INFINITY;
-    return l->copy_engine[e].latency_left > 0 ? l->copy_engine[e].latency_left
-                                              : l->copy_engine[e].bytes_left / transfer_rate(l, e);
+static double copy_seconds_left(const struct timeline *l, const struct timeline_device *d,
+                                enum timeline_engine e) {
+    const struct copy_engine *engine = &d->copy_engine[e];
+    if (engine->command == NO_COMMAND) return INFINITY;
+    return engine->latency_left > 0 ? engine->latency_left
+                                    : engine->bytes_left / transfer_rate(l, d, e);
+}
+
+/* Returns the seconds until a copy of any device ends, or its bytes begin to move. */
+static double next_copy_event(const struct timeline *l) {
+    double least = INFINITY;
+    for (uint32_t i = 0; i < l->ndevices; i++)
+        for (enum timeline_engine e = TIMELINE_H2D; e < TIMELINE_NONE; e++)
+            least = fmin(least, copy_seconds_left(l, &l->device[i], e));
+    return least;
 }
 
 static bool is_running(const struct timeline *l, const struct stream_state *s,
@@ -222,8 +260,7 @@ static bool is_running(const struct timeline *l, const struct stream_state *s,
 
 /* Returns the time of the next event; INFINITY if there is none. */
 static double next_event(const struct timeline *l) {
-    double in = copy_seconds_left(l, TIMELINE_H2D), out = copy_seconds_left(l, TIMELINE_D2H),
-           at = l->now + (in < out ? in : out);
+    double at = l->now + next_copy_event(l);
     if (l->issued < l->n && !l->host_blocked && l->host_time < at) at = l->host_time;
     for (unsigned i = 0; i < TIMELINE_MAX_STREAMS; i++) {
         const struct stream_state *s = &l->stream[i];
@@ -234,40 +271,56 @@ static double next_event(const struct timeline *l) {
     return at;
 }
 
-static void advance_copies(struct timeline *l, double at) {
-    double seconds = at - l->now,
-           rates[] = {transfer_rate(l, TIMELINE_H2D), transfer_rate(l, TIMELINE_D2H)};
-    bool finished[] = {at >= l->now + copy_seconds_left(l, TIMELINE_H2D),
-                       at >= l->now + copy_seconds_left(l, TIMELINE_D2H)};
-    for (unsigned e = 0; e < TIMELINE_KERNEL; e++) {
-        if (l->copy_engine[e].command == NO_COMMAND) continue;
+static void advance_copies(struct timeline *l, struct timeline_device *d, double at) {
+    double seconds = at - l->now, rates[TIMELINE_NONE];
+    bool finished[TIMELINE_NONE];
+    for (enum timeline_engine e = TIMELINE_H2D; e < TIMELINE_NONE; e++) {
+        rates[e] = transfer_rate(l, d, e);
+        finished[e] = at >= l->now + copy_seconds_left(l, d, e);
+    }
+    for (enum timeline_engine e = TIMELINE_H2D; e < TIMELINE_NONE; e++) {
+        struct copy_engine *engine = &d->copy_engine[e];
+        if (engine->command == NO_COMMAND) continue;
         l->total.engine_busy[e] += seconds;
-        if (l->copy_engine[e].latency_left > 0)
-            l->copy_engine[e].latency_left =
-                finished[e] ? 0 : l->copy_engine[e].latency_left - seconds;
-        else
-            l->copy_engine[e].bytes_left =
-                finished[e] ? 0 : l->copy_engine[e].bytes_left - rates[e] * seconds;
+        if (engine->latency_left > 0)
+            engine->latency_left = finished[e] ? 0 : engine->latency_left - seconds;
+        else engine->bytes_left = finished[e] ? 0 : engine->bytes_left - rates[e] * seconds;
     }
 }
 
+static void finish_copies(struct timeline *l, struct timeline_device *d) {
+    for (enum timeline_engine e = TIMELINE_H2D; e < TIMELINE_NONE; e++)
+        if (is_transferring(d, e) && !(d->copy_engine[e].bytes_left > 0)) {
+            uint32_t i = d->copy_engine[e].command;
+            d->copy_engine[e].command = NO_COMMAND;
+            finish(l, &l->stream[l->commands[i].stream]);
+        }
+}
+
 static void advance(struct timeline *l, double at) {
-    if (l->share_used > 0) l->total.engine_busy[TIMELINE_KERNEL] += at - l->now;
-    advance_copies(l, at);
+    for (uint32_t i = 0; i < l->ndevices; i++) {
+        if (l->device[i].share_used > 0) l->total.engine_busy[TIMELINE_KERNEL] += at - l->now;
+        advance_copies(l, &l->device[i], at);
+    }
     l->now = at;
     for (unsigned i = 0; i < TIMELINE_MAX_STREAMS; i++) {
         struct stream_state *s = &l->stream[i];
         if (!is_running(l, s, TIMELINE_KERNEL) || l->commands[s->head].end > at) continue;
-        l->share_used -= l->commands[s->head].device_share;
-        if (l->share_used < 1e-9) l->share_used = 0;
+        double *used = &l->device[l->commands[s->head].device].share_used;
+        *used -= l->commands[s->head].device_share;
+        if (*used < 1e-9) *used = 0;
         finish(l, s);
     }
-    for (enum timeline_engine e = TIMELINE_H2D; e < TIMELINE_KERNEL; e++)
-        if (is_transferring(l, e) && !(l->copy_engine[e].bytes_left > 0)) {
-            uint32_t i = l->copy_engine[e].command;
-            l->copy_engine[e].command = NO_COMMAND;
-            finish(l, &l->stream[l->commands[i].stream]);
-        }
+    for (uint32_t i = 0; i < l->ndevices; i++) finish_copies(l, &l->device[i]);
+}
+
+static void init_devices(struct timeline *l) {
+    l->ndevices = 1;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->commands[i].device >= l->ndevices) l->ndevices = l->commands[i].device + 1;
+    for (uint32_t i = 0; i < l->ndevices; i++)
+        for (enum timeline_engine e = TIMELINE_H2D; e < TIMELINE_NONE; e++)
+            l->device[i].copy_engine[e].command = NO_COMMAND;
 }
 
 struct timeline_total time_timeline_run(struct timeline_command *c, unsigned n,
@@ -278,7 +331,7 @@ struct timeline_total time_timeline_run(struct timeline_command *c, unsigned n,
                            .r = r,
                            .next_in_stream = xcalloc(n + 1ul, sizeof *l->next_in_stream),
                            .last_engine = TIMELINE_NONE};
-    l->copy_engine[TIMELINE_H2D].command = l->copy_engine[TIMELINE_D2H].command = NO_COMMAND;
+    init_devices(l);
     number_streams(l);
     for (double at = 0; l->finished < n; advance(l, at)) {
         begin_all(l);

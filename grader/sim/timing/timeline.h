@@ -1,8 +1,8 @@
 /* timeline.h — models how long commands of several streams take together: kernels, copies over the
  * bus in both directions, and a host that waits. The server calls it.
  *
- * Theory of operation. There are three engines: copies to the device, copies to the host, and the
- * SMs. A command starts when earlier commands of its stream are done, and those of other streams
+ * Theory of operation. Each device has four engines: copies to it, copies to the host, copies to
+ * other devices, and the SMs. All but the host are separate for each device. A command starts when earlier commands of its stream are done, and those of other streams
  * that it comes after (its clock), and its engine is free. A copy occupies its engine alone; while
  * both directions transfer bytes, they share the bus's bidirectional rate. A kernel takes a share
  * of the device, the largest of its shares of SMs, DRAM and L2. Kernels run concurrently as long as
@@ -15,11 +15,12 @@
 
 #include <stdint.h>
 
-enum { TIMELINE_MAX_STREAMS = 64 };
+enum { TIMELINE_MAX_STREAMS = 64, TIMELINE_MAX_DEVICES = 8 };
 enum timeline_engine {
     TIMELINE_H2D,
     TIMELINE_D2H,
     TIMELINE_KERNEL,
+    TIMELINE_PEER, /* copies to other devices */
     TIMELINE_NONE /* a command that takes no time, such as an event */
 };
 
@@ -29,6 +30,7 @@ struct timeline_command {
     /* TIMELINE_MAX_STREAMS numbers each: for each stream, the last command that it comes after, and
      * the last that the host has waited for. NULL: it comes after those of its own stream only. */
     const uint32_t *after, *host_done;
+    uint32_t device;   /* the source of a copy between devices */
     bool in_same_call; /* a graph's node behind another: the host issues it with that one */
     double bytes;      /* of a copy */
     double seconds, device_share; /* of a kernel; device_share: 0..1 */
@@ -37,7 +39,8 @@ struct timeline_command {
 
 struct timeline_rates {
     double h2d, d2h, bidirectional; /* bytes/s: of one direction alone, of both together */
-    double copy_overhead;           /* seconds of a copy besides its transfer */
+    double peer;                    /* bytes/s from one device to another */
+    double copy_overhead, peer_overhead; /* seconds of a copy besides its transfer */
     double engine_switch;           /* seconds from the end of a command to one on another engine */
     double host_call, host_wakeup;  /* seconds of a call; from the end of a wait to the next call */
     double overlap;      /* seconds by which a kernel overlaps the one before it in its stream */
@@ -47,10 +50,13 @@ struct timeline_rates time_timeline_rates(const struct gpu_device *d);
 /* Returns the bytes of pinned memory whose copy takes as long as that of so many pageable bytes,
  * which go through a pinned buffer of the driver. */
 double time_pageable_bytes(const struct gpu_device *d, double bytes);
+/* Returns the bytes of a copy between devices with peer access that takes as long as one of so many
+ * bytes without, which passes through a buffer of the host. */
+double time_staged_peer_bytes(const struct gpu_device *d, double bytes);
 
 struct timeline_total {
     double seconds;
-    double engine_busy[TIMELINE_NONE]; /* by engine: seconds in which it is in use */
+    double engine_busy[TIMELINE_NONE]; /* by engine, of all devices: seconds in which it is in use */
 };
 /* Fills in `begin` and `end`. Clocks that refer to commands not in the list count as reached. */
 struct timeline_total time_timeline_run(struct timeline_command *c, unsigned n,

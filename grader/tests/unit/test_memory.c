@@ -54,15 +54,15 @@ START_TEST(host_buffers_are_hidden_while_kernels_run) {
     char description[256];
     uint64_t a = memory_alloc_pages(&m, 100, "in"), b = memory_alloc(&m, 100, "b");
     memory_find_allocation(&m, a)->is_pinned_host = true;
-    memory_set_host_hidden(&m, true);
+    memory_hide_from_kernel(&m, 1);
     ck_assert(memory_find_range(&m, a, 4) < 0 && !memory_find_allocation(&m, a) &&
               memory_find_range(&m, b, 4) >= 0);
     memory_describe(&m, a + 8, 4, description, sizeof description);
     ck_assert_ptr_nonnull(strstr(description, "is in host memory: copy it to device memory first"));
-    memory_set_host_hidden(&m, false);
+    memory_show_all(&m);
     ck_assert(memory_find_range(&m, a, 100) >= 0);
     ck_assert_int_eq(memory_free(&m, a), SIM_OK);
-    memory_set_host_hidden(&m, true), memory_set_host_hidden(&m, false);
+    memory_hide_from_kernel(&m, 1), memory_show_all(&m);
     ck_assert(!memory_find_allocation(&m, a)); /* what was freed does not come back */
 }
 END_TEST
