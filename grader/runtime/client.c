@@ -62,9 +62,7 @@ bool wb_is_done(uint32_t seq) {
            (int32_t)(atomic_load_explicit(&progress->done_seq, memory_order_acquire) - seq) >= 0;
 }
 int wb_sticky_error(void) {
-    return progress ? (int)atomic_load_explicit(&progress->error[current_device],
-                                                memory_order_relaxed)
-                    : 0;
+    return progress ? (int)atomic_load_explicit(&progress->error, memory_order_relaxed) : 0;
 }
 
 /* All copies of this runtime in the process share one sequence of numbers, so replies to an earlier

@@ -49,8 +49,7 @@ int wb_exchange(struct wb_call *c);
  * to be valid. */
 int wb_send(const struct wb_call *c);
 /* The number of the last message sent; true if the server has executed the message with that
- * number; the error that poisons the current device's context, as far as known without a request.
- */
+ * number; the error that poisons the contexts, as far as known without a request. */
 uint32_t wb_last_seq(void);
 bool wb_is_done(uint32_t seq);
 /* Polls until it has, with pauses. Returns false if the connection is lost. */

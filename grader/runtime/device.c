@@ -226,7 +226,7 @@ static int reset_device(void) {
     wb_unregister_all();
     error = wb_request(reset, NULL, NULL);
     wb_inflight_clear();
-    if (!error) wb_range_clear(), wb_graph_device_reset();
+    if (!error) wb_range_clear(), wb_graph_device_reset(), wb_reset_access();
     return error;
 }
 cudaError_t cudaDeviceReset(void) { return wb_return(reset_device()); }

@@ -26,7 +26,7 @@ const char *wb_describe_pointer(const void *p, char *out, size_t size) {
          was_freed = !is_live && wb_range_find_freed(p, &r);
     uint64_t offset = (uint64_t)p - r.start;
     if (!p) snprintf(out, size, "a null pointer");
-    else if (wb_is_device_variable(p)) snprintf(out, size, "a variable on the device");
+    else if (wb_is_device_variable(p, NULL)) snprintf(out, size, "a variable on the device");
     else if (is_live && offset)
         snprintf(out, size, "byte %llu of %llu bytes of %s", (unsigned long long)offset,
                  (unsigned long long)r.bytes, kinds[r.kind]);

@@ -62,9 +62,16 @@ CUresult cuDriverGetVersion(int *version) {
     return wb_driver_result(cudaDriverGetVersion(version));
 }
 CUresult cuGetErrorName(CUresult error, const char **text) {
-    *text = cudaGetErrorName((cudaError_t)error);
-    if (!strncmp(*text, "cuda", 4)) *text = error ? *text : "CUDA_SUCCESS";
-    return CUDA_SUCCESS;
+    switch ((int)error) {
+#define DRIVER_ERROR(name, code)        \
+    case code:                          \
+        *text = #name;                  \
+        return CUDA_SUCCESS;
+#include "grader/runtime/driver_errors.def"
+#undef DRIVER_ERROR
+    }
+    *text = NULL;
+    return CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuGetErrorString(CUresult error, const char **text) {
     *text = cudaGetErrorString((cudaError_t)error);

@@ -113,8 +113,9 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
     if (!out) return wb_return(cudaErrorInvalidValue);
     *out = (struct cudaPointerAttributes){
         .type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = (void *)p};
-    struct wb_range r = {.kind = WB_MEMORY_DEVICE};
+    struct wb_range r = {.kind = WB_MEMORY_DEVICE, .device = wb_current_device()};
     struct wb_rep_range reply;
+    wb_is_device_variable(p, &r.device);
     if (!wb_range_find(p, &r) &&
         (!wb_is_device(p) || wb_request(range, &((struct wb_req_range){(uint64_t)p}), &reply)))
         return cudaSuccess;
@@ -122,7 +123,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
              device_start = r.kind == WB_MEMORY_REGISTERED ? r.device_start : r.start;
     *out = (struct cudaPointerAttributes){
         .type = types[r.kind],
-        .devicePointer = r.kind == WB_MEMORY_DEVICE ? (void *)p
+        .devicePointer = r.kind == WB_MEMORY_DEVICE ? (wb_can_access(r.device) ? (void *)p : NULL)
                          : device_start             ? (void *)(device_start + offset)
                                                     : NULL,
         .hostPointer = r.kind == WB_MEMORY_DEVICE ? NULL : (void *)p,

@@ -179,12 +179,14 @@ const char *wb_device_variable_name(const void *host) {
     return v ? v->name : NULL;
 }
 
-bool wb_is_device_variable(const void *p) {
+bool wb_is_device_variable(const void *p, unsigned *device) {
     bool found = false;
     wb_lock();
     for (const struct device_variable *v = variables; v && !found; v = v->next)
-        for (unsigned d = 0; d < WB_MAX_DEVICES && !found; d++)
+        for (unsigned d = 0; d < WB_MAX_DEVICES && !found; d++) {
             found = v->on[d].resolved && (uint64_t)p - v->on[d].address < v->on[d].bytes;
+            if (found && device) *device = d;
+        }
     wb_unlock();
     return found;
 }

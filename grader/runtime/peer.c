@@ -19,12 +19,21 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
     return cudaSuccess;
 }
 
+static uint32_t accessible[WB_MAX_DEVICES]; /* by device: a bit for each other one */
+
+bool wb_can_access(unsigned device) {
+    return device == wb_current_device() || accessible[wb_current_device()] >> device & 1;
+}
+void wb_reset_access(void) { accessible[wb_current_device()] = 0; }
+
 static int set_access(int peer, bool is_enabled) {
     int error;
     if (!wb_device(&error)) return error;
     error = wb_check_device_number(peer);
     struct wb_req_peer_access q = {.peer = (uint32_t)peer, .is_enabled = is_enabled};
-    return error ? error : wb_request(peer_access, &q, NULL);
+    if (!error) error = wb_request(peer_access, &q, NULL);
+    if (!error) accessible[wb_current_device()] ^= 1u << peer;
+    return error;
 }
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
     return wb_return(flags ? cudaErrorInvalidValue : set_access(peer, true));
@@ -48,9 +57,26 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr a, int 
 
 /* ---- copies ---- */
 
+/* Of host memory, and memory that all share, the current one. */
 static unsigned device_of(const void *p) {
     struct wb_range r;
-    return wb_range_find(p, &r) && r.kind == WB_MEMORY_DEVICE ? r.device : wb_current_device();
+    unsigned device = wb_current_device();
+    if (wb_range_find(p, &r)) return r.kind == WB_MEMORY_DEVICE ? r.device : device;
+    wb_is_device_variable(p, &device);
+    return device;
+}
+
+bool wb_is_peer_copy(const void *to, const void *from) {
+    return wb_is_device(to) && wb_is_device(from) && device_of(to) != device_of(from);
+}
+
+int wb_check_fill_device(const void *p) {
+    unsigned device = device_of(p);
+    if (wb_can_access(device)) return 0;
+    return wb_refuse(cudaErrorInvalidValue,
+                     "the memory belongs to device %u, which device %u may not access: use a stream "
+                     "of device %u, or enable peer access",
+                     device, wb_current_device(), device);
 }
 
 /* In a default stream, a copy between devices waits for all work of both, and later work waits for

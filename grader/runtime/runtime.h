@@ -159,7 +159,7 @@ int wb_refuse_copy_kind(const void *to, const void *from, enum cudaMemcpyKind ki
 
 /* True in a variable of device code whose address the program queried: a GPU has constants outside
  * its memory range. */
-bool wb_is_device_variable(const void *p);
+bool wb_is_device_variable(const void *p, unsigned *device); /* device: its, or NULL */
 bool wb_is_device(const void *p); /* true for device addresses, shared memory included */
 bool wb_is_managed(const void *p);
 bool wb_is_pinned(const void *p);
@@ -257,6 +257,10 @@ int wb_make_array_copy_command(const struct cudaMemcpy3DParms *p, bool async, st
 int wb_issue_command(cudaStream_t s, const struct wb_command *c);
 /* peer.c: the same for a copy, whose memory may belong to several devices. */
 int wb_issue_copy(cudaStream_t s, const struct wb_command *c);
+/* Returns true if the copy is from one device to another. */
+bool wb_is_peer_copy(const void *to, const void *from);
+/* Returns an error if the current device may not access the memory. */
+int wb_check_fill_device(const void *p);
 /* Packs kernel parameters, given by pointers, into WB_PARAM_BYTES bytes. */
 int wb_pack_params(const struct wb_function *f, void *const *args, uint8_t *out);
 
@@ -295,8 +299,6 @@ enum cudaStreamCaptureMode wb_exchange_capture_mode(enum cudaStreamCaptureMode m
 
 /* Returns an error if the stream does not exist. */
 int wb_check_stream(cudaStream_t s);
-/* The same, and if it is not of the current device, as a kernel's must be. */
-int wb_check_current_stream(cudaStream_t s);
 
 /* ---- the order of commands (stream_order.c) ---- */
 
@@ -374,6 +376,10 @@ void wb_stream_update_seq(cudaStream_t s);
 
 /* Returns an error if there is no such device. */
 int wb_check_device_number(int device);
+/* Returns true if the current device may access memory of that device. */
+bool wb_can_access(unsigned device);
+/* Forgets the current device's access to others, after its reset. */
+void wb_reset_access(void);
 /* The device of a stream; of a default stream, the current one. */
 unsigned wb_stream_device(cudaStream_t s);
 

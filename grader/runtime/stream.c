@@ -63,15 +63,6 @@ unsigned wb_stream_device(cudaStream_t s) {
     return is_default(s) ? wb_current_device() : s->device;
 }
 
-int wb_check_current_stream(cudaStream_t s) {
-    int error = wb_check_stream(s);
-    if (error || wb_stream_device(s) == wb_current_device()) return error;
-    return wb_refuse(cudaErrorInvalidResourceHandle,
-                     "the stream belongs to device %u, but the current one is %u: call "
-                     "cudaSetDevice(%u) first",
-                     s->device, wb_current_device(), s->device);
-}
-
 struct wb_capture *wb_stream_capture(cudaStream_t s) {
     return is_default(s) ? NULL : &s->capture;
 }

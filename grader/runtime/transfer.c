@@ -9,7 +9,7 @@ bool wb_is_device(const void *p) {
     int error;
     const struct wb_session *s = wb_session(&error);
     return s && (((uint64_t)p >= s->base && (uint64_t)p - s->base < s->span) ||
-                 wb_is_device_variable(p));
+                 wb_is_device_variable(p, NULL));
 }
 
 static void pack_rows(uint8_t *to, const uint8_t *from, size_t pitch, size_t width, size_t rows) {
@@ -191,7 +191,7 @@ static int copy_memory(void *to, size_t to_pitch, const void *from, size_t from_
                          "rows of %zu bytes, but a pitch of %zu: a pitch is the distance between "
                          "rows in bytes, not in elements",
                          width, to_pitch < width ? to_pitch : from_pitch);
-    if (kind != cudaMemcpyDefault) {
+    if (kind != cudaMemcpyDefault && !wb_is_peer_copy(to, from)) { /* GPUs ignore the kind then */
         bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
         bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
         if (!is_valid_side(to, to_device) || !is_valid_side(from, from_device))
@@ -237,6 +237,8 @@ static int fill_pattern(uint8_t *to, size_t pitch, uint32_t value, unsigned unit
 
 int wb_fill(void *to, size_t pitch, uint32_t value, unsigned unit, size_t width, size_t rows) {
     if (!width || !rows) return 0;
+    int error = wb_check_fill_device(to);
+    if (error) return error;
     if (unit != 1) return fill_pattern(to, pitch, value, unit, width, rows);
     struct wb_req_fill q = {.address = (uint64_t)to,
                             .pitch = pitch,

@@ -3,6 +3,7 @@
 #include "grader/server/protocol.h"
 #include "grader/server/ptxas.h"
 #include "grader/sim/ptx/ptx.h"
+#include "grader/sim/timing/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -285,6 +286,17 @@ static const int fault_errors[SIM_FAULT_COUNT] = {
 #undef X
 };
 
+/* A kernel that accesses other devices' memory takes as long as the link needs for that. */
+static void add_link_time(const struct gpu_device *d, struct backend_result *out) {
+    double seconds = time_peer_kernel_seconds(d, (double)out->sim.peer_bytes);
+    if (seconds <= out->seconds) return;
+    out->seconds = seconds;
+    if (!(out->estimate.seconds > 0)) return;
+    out->estimate.seconds = out->estimate.low = seconds;
+    if (out->estimate.high < seconds) out->estimate.high = seconds;
+    out->estimate.uncertainty_note = "limited by the link between the devices";
+}
+
 static void sim_backend_launch(struct backend *b, const struct backend_launch *l,
                                struct backend_result *out) {
     struct sim_launch s = to_sim_launch(l);
@@ -304,6 +316,7 @@ static void sim_backend_launch(struct backend *b, const struct backend_launch *l
     struct time_estimate counter_estimate = {0};
     if (!timing) time_from_counters(b->device, &s, &out->sim, &counter_estimate);
     out->seconds = timing ? out->estimate.seconds : counter_estimate.seconds;
+    if (out->sim.peer_bytes) add_link_time(b->device, out);
 }
 
 static unsigned sim_backend_occupancy(struct backend *b, const void *kernel, unsigned threads,

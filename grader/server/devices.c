@@ -25,7 +25,6 @@ static void set_peers(struct server *s, uint32_t peers) {
 void server_reset_device(struct server *s) {
     uint64_t start, bytes;
     s->backend->ops->reset_device(s->backend);
-    s->sticky_errors[s->device] = 0;
     set_peers(s, 0);
     server_forget_freed(s);
     if (!s->backend->ops->find_allocation(s->backend, s->graph_mailbox, &start, &bytes))
@@ -33,7 +32,6 @@ void server_reset_device(struct server *s) {
 }
 
 void server_clear_devices(struct server *s) {
-    memset(s->sticky_errors, 0, sizeof s->sticky_errors);
     memset(s->peers, 0, sizeof s->peers);
     if (s->backend->ndevices > 1) set_peers(s, 0);
 }
@@ -47,10 +45,11 @@ int server_on_peer_access(struct server *s, const struct wb_req_peer_access *q,
                           struct message_tail tail, struct wb_rep_peer_access *p,
                           struct buf *out) {
     (void)tail, (void)p, (void)out;
-    if (q->peer >= s->backend->ndevices || q->peer == s->device) return WB_cudaErrorInvalidDevice;
+    if (q->peer >= s->backend->ndevices) return WB_cudaErrorInvalidDevice;
     uint32_t bit = 1u << q->peer;
     bool was_enabled = s->peers[s->device] & bit;
-    if (q->is_enabled && server_link(s) == WB_LINK_NONE) return WB_cudaErrorPeerAccessUnsupported;
+    if (q->is_enabled && (q->peer == s->device || server_link(s) == WB_LINK_NONE))
+        return WB_cudaErrorPeerAccessUnsupported;
     if (q->is_enabled && was_enabled) return WB_cudaErrorPeerAccessAlreadyEnabled;
     if (!q->is_enabled && !was_enabled) return WB_cudaErrorPeerAccessNotEnabled;
     set_peers(s, s->peers[s->device] ^ bit);

@@ -126,7 +126,7 @@ void server_clock_peer_copy(struct server *s, unsigned from, unsigned to, uint64
     struct timeline_command *c = append_command(s, k, TIMELINE_PEER);
     bool is_direct = (s->peers[from] >> to | s->peers[to] >> from) & 1;
     c->device = from;
-    c->bytes = is_direct ? (double)bytes : time_staged_peer_bytes(s->backend->device, (double)bytes);
+    time_peer_copy(s->backend->device, (double)bytes, is_direct, s->device != from, c);
 }
 
 void server_clock_bus_copy(struct server *s, bool to_device, bool pinned, uint64_t address,

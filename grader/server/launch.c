@@ -35,7 +35,7 @@ static void execute_launch(struct server *s, const struct server_kernel *k,
     s->backend->ops->set_time_limit(s->backend, seconds_left(s));
     s->backend->ops->launch(s->backend, l, &result);
     s->seconds += result.seconds;
-    s->sticky_errors[s->device] = result.error;
+    s->sticky_error = result.error;
     drain_output(s);
     done.result = &result;
     server_clock_launch(s, &done);

@@ -53,9 +53,9 @@ enum {
 };
 struct wb_progress {
     _Atomic uint32_t done_seq; /* seq of the last executed message */
+    _Atomic uint32_t error;    /* error that poisons the contexts of all devices */
     _Atomic uint32_t next_seq; /* the client's: all copies of the runtime in a process take their
                                 * seqs here */
-    _Atomic uint32_t error[WB_MAX_DEVICES]; /* by device: error that poisons its context */
 };
 
 struct wb_header {

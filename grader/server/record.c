@@ -287,7 +287,7 @@ bool server_replay(struct server *s, const struct recording *r, double deadline,
     s->deadline = deadline;
     bool ok = true;
     for (size_t i = 0;
-         ok && i < r->ncommands && !s->sticky_errors[0] && out->end_reason == SERVER_CALL_FAILED; i++) {
+         ok && i < r->ncommands && !s->sticky_error && out->end_reason == SERVER_CALL_FAILED; i++) {
         const struct command *c = &r->commands[i];
         if (deadline && server_now() >= deadline) {
             out->end_reason = SERVER_DEADLINE;
@@ -303,7 +303,7 @@ bool server_replay(struct server *s, const struct recording *r, double deadline,
                 op_name(c->op), server_error_name(error), (unsigned long long)result,
                 (unsigned long long)c->result);
     }
-    out->fault = s->sticky_errors[0];
+    out->fault = s->sticky_error;
     out->seconds = s->seconds - start_seconds;
     out->launches = s->launches;
     return ok;

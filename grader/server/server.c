@@ -136,6 +136,7 @@ void server_disconnect(struct server *s) { shutdown(s->fd, SHUT_RDWR); }
 
 void server_context_clear(struct server *s, bool keep_variables) {
     (keep_variables ? s->backend->ops->free_all : s->backend->ops->reset)(s->backend);
+    s->sticky_error = 0;
     server_clear_devices(s);
     s->seconds = 0;
     s->launches = s->allocations = 0;
@@ -166,8 +167,7 @@ static int dispatch(struct server *s, const uint8_t *frame, size_t size, void *r
     const struct wb_header *q = (const void *)frame;
     const struct message_handler *h = &handlers[q->op];
     if (size < sizeof *q + h->request) return WB_cudaErrorInvalidValue;
-    int sticky_error = s->sticky_errors[s->device];
-    if (sticky_error && !(h->flags & DESPITE_ERROR)) return sticky_error;
+    if (s->sticky_error && !(h->flags & DESPITE_ERROR)) return s->sticky_error;
     const uint8_t *fixed = frame + sizeof *q;
     struct message_tail tail = {fixed + h->request, size - sizeof *q - h->request};
     s->note[0] = 0;
@@ -207,8 +207,7 @@ static bool is_one_way(const struct wb_header *q) { return q->flags & WB_ONE_WAY
 
 /* Publishes progress in the shared page, and reads nothing from it. */
 static void publish_progress(struct server *s, const struct wb_header *q) {
-    atomic_store_explicit(&s->progress->error[s->device], (uint32_t)s->sticky_errors[s->device],
-                          memory_order_relaxed);
+    atomic_store_explicit(&s->progress->error, (uint32_t)s->sticky_error, memory_order_relaxed);
     if (q->op != WB_OP_hello)
         atomic_store_explicit(&s->progress->done_seq, q->seq, memory_order_release);
 }

@@ -83,7 +83,8 @@ static const char *source_text(char letter) {
     case 'Q': return "measured on an H100: grader/tests/timing/copies-h100.tsv";
     case 'D':
         return "PCI Express rate of the vendor's data sheet, times the share that the H100 reaches";
-    case 'L': return "NVLink rate of the vendor's data sheet, times the share that the H100 reaches";
+    case 'L': return "NVLink rate of the vendor's data sheet, times the share that the H200 reaches";
+    case 'E': return "measured: grader/tests/timing/peers-h200.tsv";
     case 'C': return "85 % of the vendor's figure";
     case 'N': return "estimate: the figure of another device of the architecture";
     default: return "assumed: no figure was found";

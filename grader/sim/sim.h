@@ -367,6 +367,8 @@ struct sim_result {
     unsigned naccesses;
     double theoretical_occupancy; /* 0..1 */
     bool is_sampled; /* only part of the blocks ran, and the counters are scaled to the grid */
+    /* Traffic with memory of other devices; 0 if commands have no stream clock. */
+    uint64_t peer_bytes;
     /* Set by traced launches: */
     bool blocks_depend; /* blocks wait for each other, or one runs for very long */
     bool clock_ordered; /* blocks poll each other, so the clock scheduler ran them:

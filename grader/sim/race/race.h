@@ -311,6 +311,10 @@ bool race_streams_check_range(struct sim *s, const char *description,
 /* The same as sim_list_accesses (sim.h). */
 unsigned race_streams_list(const struct sim *s, u64 low, u64 high, struct sim_access_run *out,
                            unsigned max);
+/* The addresses that an instruction accessed, by its stat_entry; low >= high: none. */
+struct offset_range race_insn_range(const struct launch *l, u32 stat_index);
+/* peer_traffic.c: returns about how many bytes went from or to memory of other devices. */
+u64 race_peer_bytes(const struct launch *l);
 /* Drops the records of memory that is freed; or all of them. */
 void race_streams_remove(struct sim *s, u64 address, u64 bytes);
 void race_streams_clear(struct sim *s);

@@ -154,8 +154,7 @@ static struct offset_range accessed_range(const struct launch *l) {
     return all;
 }
 
-/* Returns what the workers accessed by the instruction of a stat_entry. */
-static struct offset_range insn_range(const struct launch *l, u32 stat_index) {
+struct offset_range race_insn_range(const struct launch *l, u32 stat_index) {
     struct offset_range all = {.low = UINT64_MAX};
     for (u32 i = 0; i < l->nworkers; i++)
         extend_range(&all, &l->workers[i].race_shadow->insn_ranges[stat_index]);
@@ -202,7 +201,7 @@ static struct access_site make_site(const struct launch *l, const struct stat_en
 static void add_sites(const struct launch *l, struct footprint *f) {
     f->sites = xcalloc(MAX_SITES, sizeof *f->sites);
     for (u32 i = 0; i < l->module->nstats && f->nsites < MAX_SITES; i++) {
-        struct offset_range range = insn_range(l, i);
+        struct offset_range range = race_insn_range(l, i);
         if (range.low < range.high)
             f->sites[f->nsites++] = make_site(l, &l->module->stat_entries[i], range);
     }
@@ -326,6 +325,7 @@ void race_streams_check_launch(struct launch *l, struct sim_result *out) {
     snprintf(f.description, sizeof f.description, "kernel `%.120s`", l->code->name);
     add_allocations(l, &f);
     add_sites(l, &f);
+    out->peer_bytes = race_peer_bytes(l);
     core_add_simulation_cost(l, (f.nruns + total_runs(l->sim->streams)) / SCANS_PER_COST_UNIT);
     if (!check_and_record(l->sim, &f, &report)) return;
     report.kernel = l->code->name;

@@ -17,6 +17,13 @@ static const double launch_overlap = 0.28;
  * (62.5 - 3.3) / 63 = 0.94, and so 0.52 for the launch. */
 static const double node_launch_overlap = 0.82;
 
+/* Copies between two H200s (grader/tests/timing/peers-h200.tsv). Without peer access, 64 and 256 MiB
+ * take 1769 and 7000 us: 38.5 GB/s, 0.70 of the bus's rate, behind the host's buffer; 4 KiB take
+ * 17.8 us, with peer access 5.1. In a stream of the destination's device, copies with peer access
+ * take about 9 us longer. An event to the other device and back takes 14.34 us. */
+static const double staged_peer_share = 0.70, staged_peer_seconds = 12.7e-6,
+                    pulled_peer_seconds = 9e-6, device_switch_seconds = 7.17e-6;
+
 static double peer_rate(const struct gpu_device *d) {
     return d->peer_rate > 0 ? d->peer_rate : d->bus_rate;
 }
@@ -29,15 +36,12 @@ struct timeline_rates time_timeline_rates(const struct gpu_device *d) {
                                    .copy_overhead = d->copy_overhead_seconds,
                                    .peer_overhead = d->peer_overhead_seconds,
                                    .engine_switch = d->engine_switch_seconds,
+                                   .device_switch = device_switch_seconds,
                                    .host_call = (1 - launch_overlap) * d->launch_seconds,
                                    .host_wakeup = d->host_sync_seconds,
                                    .overlap = launch_overlap * d->launch_seconds,
                                    .node_overlap = node_launch_overlap * d->launch_seconds};
 }
-
-/* The share of the bus's rate that a copy between devices without peer access reaches: it passes
- * through a buffer of the host, over both devices' buses. */
-static const double staged_peer_share = 0.9;
 
 /* Bytes/s at which one thread of the host fills the pinned staging buffer: copies of 1 to 16 MiB of
  * pageable memory reach 12.8 to 13.3 GB/s either way on an H100's host, where pinned memory reaches
@@ -48,8 +52,18 @@ double time_pageable_bytes(const struct gpu_device *d, double bytes) {
     return bytes * (1 + d->bus_rate / host_staging_rate);
 }
 
-double time_staged_peer_bytes(const struct gpu_device *d, double bytes) {
-    return bytes * peer_rate(d) / (staged_peer_share * d->bus_rate);
+void time_peer_copy(const struct gpu_device *d, double bytes, bool is_direct, bool is_pulled,
+                    struct timeline_command *c) {
+    c->bytes = is_direct ? bytes : bytes * peer_rate(d) / (staged_peer_share * d->bus_rate);
+    c->seconds = !is_direct ? staged_peer_seconds : is_pulled ? pulled_peer_seconds : 0;
+}
+
+/* On two H200s, kernels that read 64 and 256 MiB of the other's memory take 188.5 and 727.3 us: 373.7
+ * GB/s, 0.94 of a copy's rate. A load takes 0.8 us. */
+static const double peer_kernel_share = 0.94, peer_load_seconds = 0.8e-6;
+
+double time_peer_kernel_seconds(const struct gpu_device *d, double bytes) {
+    return d->launch_seconds + peer_load_seconds + bytes / (peer_kernel_share * peer_rate(d));
 }
 
 enum { NO_COMMAND = UINT32_MAX };
@@ -83,6 +97,7 @@ struct timeline {
     uint32_t ndevices;                /* that commands use */
     enum timeline_engine last_engine; /* of the command that ended last */
     uint32_t last_device;             /* its device */
+    uint32_t finished_device;         /* of the last command to end, one without an engine included */
     struct timeline_total total;
 };
 
@@ -144,8 +159,11 @@ static void update_ready(struct timeline *l, struct stream_state *s) {
     uint32_t previous_device = s->blocked ? l->last_device : s->last_device;
     bool switches_engine = c->engine != TIMELINE_NONE && previous_engine != TIMELINE_NONE &&
                            (previous_engine != c->engine || previous_device != c->device);
-    s->ready_at =
-        (s->blocked ? l->now : s->head_since) + (switches_engine ? l->r->engine_switch : 0);
+    bool switches_device = s->blocked && l->finished_device != c->device;
+    s->ready_at = (s->blocked ? l->now : s->head_since) +
+                  (switches_device   ? l->r->device_switch
+                   : switches_engine ? l->r->engine_switch
+                                     : 0);
     s->blocked = false;
 }
 
@@ -172,6 +190,7 @@ static void finish(struct timeline *l, struct stream_state *s) {
         next != NO_COMMAND && l->commands[next].number == c->number ? c->number - 1 : c->number;
     if (c->engine != TIMELINE_NONE) s->last_engine = c->engine, s->last_device = c->device;
     l->last_engine = s->last_engine, l->last_device = s->last_device;
+    l->finished_device = c->device;
     s->head = next, s->head_since = l->now, s->ready_at = -1, s->running = false;
     l->finished++;
 }
@@ -182,7 +201,8 @@ static bool begin_copy(struct timeline *l, uint32_t device, enum timeline_engine
     if (!s) return false;
     struct timeline_command *c = &l->commands[s->head];
     engine->command = s->head, engine->bytes_left = c->bytes;
-    engine->latency_left = e == TIMELINE_PEER ? l->r->peer_overhead : l->r->copy_overhead;
+    engine->latency_left =
+        e == TIMELINE_PEER ? l->r->peer_overhead + c->seconds : l->r->copy_overhead;
     c->begin = l->now, s->running = true;
     return true;
 }

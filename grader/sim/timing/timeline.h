@@ -13,6 +13,7 @@
 #pragma once
 #include "grader/sim/device.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { TIMELINE_MAX_STREAMS = 64, TIMELINE_MAX_DEVICES = 8 };
@@ -33,7 +34,9 @@ struct timeline_command {
     uint32_t device;   /* the source of a copy between devices */
     bool in_same_call; /* a graph's node behind another: the host issues it with that one */
     double bytes;      /* of a copy */
-    double seconds, device_share; /* of a kernel; device_share: 0..1 */
+    /* Of a kernel: its time and its share of the device, 0..1. Of a copy between devices: what it
+     * takes besides the usual overhead. */
+    double seconds, device_share;
     double begin, end;            /* results, in seconds */
 };
 
@@ -42,6 +45,7 @@ struct timeline_rates {
     double peer;                    /* bytes/s from one device to another */
     double copy_overhead, peer_overhead; /* seconds of a copy besides its transfer */
     double engine_switch;           /* seconds from the end of a command to one on another engine */
+    double device_switch;           /* the same to one on another device that waited for it */
     double host_call, host_wakeup;  /* seconds of a call; from the end of a wait to the next call */
     double overlap;      /* seconds by which a kernel overlaps the one before it in its stream */
     double node_overlap; /* the same where both are nodes of one graph */
@@ -50,9 +54,14 @@ struct timeline_rates time_timeline_rates(const struct gpu_device *d);
 /* Returns the bytes of pinned memory whose copy takes as long as that of so many pageable bytes,
  * which go through a pinned buffer of the driver. */
 double time_pageable_bytes(const struct gpu_device *d, double bytes);
-/* Returns the bytes of a copy between devices with peer access that takes as long as one of so many
- * bytes without, which passes through a buffer of the host. */
-double time_staged_peer_bytes(const struct gpu_device *d, double bytes);
+/* Sets the size and the additional time of a copy between devices. Direct: with peer access; else
+ * it passes through a buffer of the host. Pulled: issued in a stream of the destination's device. */
+void time_peer_copy(const struct gpu_device *d, double bytes, bool is_direct, bool is_pulled,
+                    struct timeline_command *c);
+
+/* Returns the time of a kernel that does little more than move so many bytes from or to the memory of
+ * another device. */
+double time_peer_kernel_seconds(const struct gpu_device *d, double bytes);
 
 struct timeline_total {
     double seconds;

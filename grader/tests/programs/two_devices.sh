@@ -1,7 +1,7 @@
 #!/bin/sh
-# two_devices.sh — compiles the programs of grader/tests/programs/devices with nvcc for two real GPUs, runs them, and
-# prints what each prints and its exit status, to be compared with the simulator. Call it in the root of the tree, on
-# a machine with two GPUs of compute capability 9.0. Each program has 120 s.
+# two_devices.sh — compiles the programs of grader/tests/programs/devices and grader/tests/timing/peers.cu with nvcc for two
+# real GPUs, runs them, and prints what each prints and its exit status. NAME.expected holds what an H200 printed,
+# peers-h200.tsv its times. Call it on a machine with two GPUs of compute capability 9.0. Each program has 120 s.
 set -u
 PATH=$PATH:/usr/local/cuda/bin
 folder=$(dirname "$0")/devices
@@ -18,9 +18,10 @@ run() {
     timeout 120 "$out/$name" "$@" 2>&1
     echo "---- exit status $?"
 }
-for name in halo ring peer_kernel errors no_access driver peer3d times; do
-    nvcc -arch=sm_90 -std=c++17 -lineinfo -o "$out/$name" "$folder/$name.cu" -lcuda || continue
-    run $name
-    [ $name = no_access ] && run $name enabled-before
+for source in "$folder"/*.cu "$folder"/../../timing/peers.cu; do
+    name=$(basename "$source" .cu)
+    nvcc -arch=sm_90 -std=c++17 -lineinfo -o "$out/$name" "$source" -lcuda || continue
+    run "$name"
+    [ "$name" = no_access ] && run "$name" enabled-before
 done
 exit 0

@@ -13,6 +13,7 @@ struct kernel_rig rig_open_with(const char *ptx, struct rig_options o) {
                              .sanitize = o.sanitize,
                              .adversarial_schedule = o.adversarial,
                              .memory_limit = o.memory,
+                             .devices = o.devices,
                              .ptx_counters = o.ptx_counters};
     struct kernel_rig r = {.sim = sim_open(&so, &e)};
     ck_assert_msg(r.sim != NULL, "%s", e.text);

@@ -1,6 +1,7 @@
 /* test_programs.c — tests whole CUDA programs, which build/simgpu nvcc builds and build/simgpu
  * run runs: their output must equal NAME.expected beside them, which holds standard output in
- * grader/tests/programs, and standard output followed by standard error in grader/tests/torture.
+ * grader/tests/programs and its folders, and standard output followed by standard error in
+ * grader/tests/torture.
  * Lines at the top of NAME.cu set options and further conditions:
  *   // nvcc: OPTIONS     // run: OPTIONS     // status: N     // signal: N
  *   // stderr: TEXT THAT MUST OCCUR (programs)     // also: OPTIONS, to run a second time with
@@ -119,8 +120,9 @@ static void prepare(const char *name, struct program_directives *w, char *progra
     char source[512];
     snprintf(source, sizeof source, "%s/%s.cu", folder, name);
     read_directives(source, w);
-    for (int i = 0; i < 2; i++) {
-        snprintf(program, size, "%s/tests/%s", build_folder(), i ? "torture" : "programs");
+    static const char *const kinds[] = {"programs", "programs/devices", "torture"};
+    for (int i = 0; i < 3; i++) {
+        snprintf(program, size, "%s/tests/%s", build_folder(), kinds[i]);
         ck_assert_msg(dir_create(program, &e), "%s", e.text);
     }
     snprintf(program, size, "%s/tests/%s", build_folder(), name);
@@ -193,6 +195,7 @@ UNIT_SUITE(programs) {
     Suite *suite = suite_create("programs");
     TCase *tc = tcase_create("end to end");
     find_programs("programs");
+    find_programs("programs/devices");
     find_programs("torture");
     qsort(programs, nprograms, sizeof *programs, by_name);
     tcase_set_timeout(tc, 120);

@@ -1,7 +1,7 @@
-// times.cu: prints measured times of two devices: copies of several sizes, one way and both ways,
+// peers.cu: prints measured times of two devices: copies of several sizes, one way and both ways,
 // with and without peer access; kernels that read, write and update the other device's memory; a
 // chain of dependent loads from it; kernels of both devices at once. The median of 9 runs each.
-#include "../check.h"
+#include "../programs/check.h"
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -11,7 +11,7 @@ static cudaStream_t stream[2];
 static cudaEvent_t start_of[2], end_of[2], gate;
 static char *memory[2];
 
-// The simulated GPU prints the same table of its model; it needs small sizes.
+// Of the largest copy; `build/simgpu run --devices 2` needs smaller ones.
 static size_t max_bytes = 256 << 20;
 
 __global__ void read(const float4 *from, size_t n, float *out) {
