@@ -99,11 +99,10 @@ int wb_check_device_number(int device) {
     const struct wb_session *session = wb_session(&error);
     unsigned n = session ? session->ndevices : 1;
     if (device >= 0 && (unsigned)device < n) return 0;
-    return n == 1
-               ? wb_refuse(cudaErrorInvalidDevice,
-                           "device %d does not exist; the only device is number 0", device)
-               : wb_refuse(cudaErrorInvalidDevice, "device %d does not exist; there are 0 to %u",
-                           device, n - 1);
+    return n == 1 ? wb_refuse(cudaErrorInvalidDevice,
+                              "device %d does not exist; the only device is number 0", device)
+                  : wb_refuse(cudaErrorInvalidDevice, "device %d does not exist; there are 0 to %u",
+                              device, n - 1);
 }
 
 static cudaError_t get_properties(struct cudaDeviceProp *p, int device) {

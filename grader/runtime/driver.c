@@ -63,9 +63,9 @@ CUresult cuDriverGetVersion(int *version) {
 }
 CUresult cuGetErrorName(CUresult error, const char **text) {
     switch ((int)error) {
-#define DRIVER_ERROR(name, code)        \
-    case code:                          \
-        *text = #name;                  \
+#define DRIVER_ERROR(name, code) \
+    case code:                   \
+        *text = #name;           \
         return CUDA_SUCCESS;
 #include "grader/runtime/driver_errors.def"
 #undef DRIVER_ERROR

@@ -85,9 +85,7 @@ static int load_module_locked(struct wb_module *m, struct loaded_module *on) {
     return error;
 }
 
-static struct loaded_module *on_current(struct wb_module *m) {
-    return &m->on[wb_current_device()];
-}
+static struct loaded_module *on_current(struct wb_module *m) { return &m->on[wb_current_device()]; }
 
 static bool has_managed_variables(const struct wb_module *m) {
     const struct device_variable *v = variables;

@@ -73,10 +73,11 @@ bool wb_is_peer_copy(const void *to, const void *from) {
 int wb_check_fill_device(const void *p) {
     unsigned device = device_of(p);
     if (wb_can_access(device)) return 0;
-    return wb_refuse(cudaErrorInvalidValue,
-                     "the memory belongs to device %u, which device %u may not access: use a stream "
-                     "of device %u, or enable peer access",
-                     device, wb_current_device(), device);
+    return wb_refuse(
+        cudaErrorInvalidValue,
+        "the memory belongs to device %u, which device %u may not access: use a stream "
+        "of device %u, or enable peer access",
+        device, wb_current_device(), device);
 }
 
 /* In a default stream, a copy between devices waits for all work of both, and later work waits for

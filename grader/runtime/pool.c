@@ -126,7 +126,8 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr a, 
     return cudaSuccess;
 }
 
-/* A device has access to its own memory, others by cudaDeviceEnablePeerAccess; the host has none. */
+/* A device has access to its own memory, others by cudaDeviceEnablePeerAccess; the host has none.
+ */
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *list,
                                  size_t n) {
     if (!pool || (n && !list)) return wb_return(cudaErrorInvalidValue);
@@ -141,8 +142,8 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessD
 cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
                                  struct cudaMemLocation *location) {
     if (!pool || !flags || !location) return wb_return(cudaErrorInvalidValue);
-    bool is_device = location->type == cudaMemLocationTypeDevice &&
-                     (unsigned)location->id == pool->device;
+    bool is_device =
+        location->type == cudaMemLocationTypeDevice && (unsigned)location->id == pool->device;
     *flags = is_device ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
 }

@@ -54,9 +54,10 @@ struct wb_function {
     const char *name; /* mangled */
     struct wb_module *module;
     struct wb_function *base; /* its record for device 0; NULL in that one */
-    struct wb_function *on_others[WB_MAX_DEVICES - 1]; /* of devices 1…; NULL = not used there yet */
-    uint64_t kernel_id; /* 0 = not looked up yet */
-    int error;          /* why the lookup failed */
+    struct wb_function
+        *on_others[WB_MAX_DEVICES - 1]; /* of devices 1…; NULL = not used there yet */
+    uint64_t kernel_id;                 /* 0 = not looked up yet */
+    int error;                          /* why the lookup failed */
     struct wb_rep_kernel_find info;
     struct wb_param *params;
     int carveout;
@@ -82,8 +83,8 @@ struct wb_function *wb_function_new(struct wb_module *m, const char *name, int *
 int wb_module_get_variable(struct wb_module *m, const char *name, uint64_t *address,
                            uint64_t *bytes);
 
-/* Finds a kernel by host stub or handle, and looks it up on the current device at first use. Returns
- * NULL with `*error` on failure. */
+/* Finds a kernel by host stub or handle, and looks it up on the current device at first use.
+ * Returns NULL with `*error` on failure. */
 struct wb_function *wb_get_function(const void *stub_or_handle, int *error);
 /* Returns the handle for all devices. */
 const void *wb_function_handle(const struct wb_function *f);

@@ -166,7 +166,8 @@ static void backoff_sleep(unsigned attempt) {
     nanosleep(&(struct timespec){.tv_nsec = attempt < 8 ? 1000l << attempt : 200000}, NULL);
 }
 
-/* Waits for a message of the current device, but not for later ones, which may wait for the host. */
+/* Waits for a message of the current device, but not for later ones, which may wait for the host.
+ */
 static int wait_seq(uint32_t seq) {
     if (seq == wb_last_seq()) return wb_sync();
     return wb_wait_done(seq, backoff_sleep) ? wb_sticky_error() : cudaErrorDevicesUnavailable;
@@ -505,9 +506,10 @@ static int get_elapsed_ms(float *ms, cudaEvent_t start, cudaEvent_t end) {
     if (!error) error = check_timed(start, "start");
     if (!error) error = check_timed(end, "end");
     if (!error && start->device != end->device)
-        error = wb_refuse(cudaErrorInvalidResourceHandle,
-                          "the events belong to devices %u and %u: the time between them is not known",
-                          start->device, end->device);
+        error =
+            wb_refuse(cudaErrorInvalidResourceHandle,
+                      "the events belong to devices %u and %u: the time between them is not known",
+                      start->device, end->device);
     if (!error) error = check_reached(start, "start");
     if (!error) error = check_reached(end, "end");
     if (error) return error;

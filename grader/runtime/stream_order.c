@@ -13,7 +13,8 @@
 
 #include <stdlib.h>
 
-/* The default streams of device d have the slots 2 * d + SLOT_LEGACY and 2 * d + SLOT_PER_THREAD. */
+/* The default streams of device d have the slots 2 * d + SLOT_LEGACY and 2 * d + SLOT_PER_THREAD.
+ */
 enum { SLOT_LEGACY, SLOT_PER_THREAD, DEFAULT_SLOTS };
 
 static struct {

@@ -17,8 +17,8 @@ struct backend_sim {
     struct sim *sim;
     struct sim_options options;
     bool timing_enabled;
-    bool cold_l2;            /* every launch starts with cold caches */
-    unsigned device;         /* the selected one */
+    bool cold_l2;    /* every launch starts with cold caches */
+    unsigned device; /* the selected one */
     /* Bytes between DRAM and L2, by launches since the reset, of each device. */
     double dram_bytes_moved[SIM_MAX_DEVICES];
     struct backend_ptxas ptxas;
@@ -308,7 +308,8 @@ static void sim_backend_launch(struct backend *b, const struct backend_launch *l
     struct backend_sim *bs = (struct backend_sim *)b;
     /* L2 keeps the previous launch's data. */
     struct time_options o = {.full_grid = warps <= (double)sample || !sample,
-                             .prior_dram_bytes = bs->cold_l2 ? 0 : bs->dram_bytes_moved[bs->device]};
+                             .prior_dram_bytes =
+                                 bs->cold_l2 ? 0 : bs->dram_bytes_moved[bs->device]};
     if (timing) timing = time_launch(backend_sim(b), &s, &o, &out->sim, &out->estimate);
     else sim_launch(backend_sim(b), &s, &out->sim);
     if (timing) bs->dram_bytes_moved[bs->device] += out->estimate.dram_bytes;

@@ -38,12 +38,13 @@ void server_clear_devices(struct server *s) {
 
 uint32_t server_link(const struct server *s) {
     const struct gpu_device *d = s->backend->device;
-    return !(d->peer_rate > 0) ? WB_LINK_NONE : device_has_nvlink(d) ? WB_LINK_NVLINK : WB_LINK_PCIE;
+    return !(d->peer_rate > 0)    ? WB_LINK_NONE
+           : device_has_nvlink(d) ? WB_LINK_NVLINK
+                                  : WB_LINK_PCIE;
 }
 
 int server_on_peer_access(struct server *s, const struct wb_req_peer_access *q,
-                          struct message_tail tail, struct wb_rep_peer_access *p,
-                          struct buf *out) {
+                          struct message_tail tail, struct wb_rep_peer_access *p, struct buf *out) {
     (void)tail, (void)p, (void)out;
     if (q->peer >= s->backend->ndevices) return WB_cudaErrorInvalidDevice;
     uint32_t bit = 1u << q->peer;

@@ -62,11 +62,11 @@ struct server {
 
     struct recording *recording; /* being recorded, or NULL */
     struct server_outcome *outcome;
-    char note[512];   /* of the message being handled */
-    unsigned device;  /* that the message being handled is for */
+    char note[512];                 /* of the message being handled */
+    unsigned device;                /* that the message being handled is for */
     uint32_t peers[WB_MAX_DEVICES]; /* by device: a bit for each device that it may access */
     int sticky_error;               /* as on GPUs, an error of one device poisons all */
-    double seconds;   /* device time */
+    double seconds;                 /* device time */
     double deadline;
     uint64_t messages;
     uint32_t client_pid; /* as reported by the client */

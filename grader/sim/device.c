@@ -48,12 +48,15 @@
 #define DEVICE(name, full, sources, major, minor, sms, mhz, warps, blocks, regs, smem, smem_block, \
                reserved, l1, alu, lat1, lat2, dram, sh, l2b, dramb, l2r, dramr, fp32, in, sfu,     \
                fp64, lsu, us, at, af, bus, both, copy, turn, wait, fence, atom, peer, peer_us)     \
-    {name,        full,        major,    minor,     sms,        1024,        mhz * 1e6,            \
-     warps,       blocks,      regs,     smem,      smem_block, reserved,    l1,                   \
-     alu,         lat1,        lat2,     dram,      sh,         l2b,         dramb,                \
-     l2r * 1e9,   dramr * 1e9, fp32,     in,        sfu,        fp64,        lsu,                  \
-     us * 1e-6,   at * 1e9,    af * 1e9, bus * 1e9, both * 1e9, copy * 1e-6, turn * 1e-6,          \
-     wait * 1e-6, fence,       atom,     peer * 1e9, peer_us * 1e-6, sources},
+    {name,        full,       major,       minor,       sms,                                       \
+     1024,        mhz * 1e6,  warps,       blocks,      regs,                                      \
+     smem,        smem_block, reserved,    l1,          alu,                                       \
+     lat1,        lat2,       dram,        sh,          l2b,                                       \
+     dramb,       l2r * 1e9,  dramr * 1e9, fp32,        in,                                        \
+     sfu,         fp64,       lsu,         us * 1e-6,   at * 1e9,                                  \
+     af * 1e9,    bus * 1e9,  both * 1e9,  copy * 1e-6, turn * 1e-6,                               \
+     wait * 1e-6, fence,      atom,        peer * 1e9,  peer_us * 1e-6,                            \
+     sources},
 static const struct gpu_device devices[] = {
 #include "grader/sim/devices.def"
 };
@@ -83,7 +86,8 @@ static const char *source_text(char letter) {
     case 'Q': return "measured on an H100: grader/tests/timing/copies-h100.tsv";
     case 'D':
         return "PCI Express rate of the vendor's data sheet, times the share that the H100 reaches";
-    case 'L': return "NVLink rate of the vendor's data sheet, times the share that the H200 reaches";
+    case 'L':
+        return "NVLink rate of the vendor's data sheet, times the share that the H200 reaches";
     case 'E': return "measured: grader/tests/timing/peers-h200.tsv";
     case 'C': return "85 % of the vendor's figure";
     case 'N': return "estimate: the figure of another device of the architecture";

@@ -26,8 +26,9 @@ struct gpu_device {
         host_sync_seconds;
     /* Cycles of a fence of GPU scope behind a store; until an atomic's result arrives. */
     unsigned lat_fence, lat_atomic;
-    /* Copies from device to device, over NVLink or PCI Express. Bytes a second of one way; seconds of
-     * overhead. Rate 0: devices can't access each other's memory, and copies pass through the host.
+    /* Copies from device to device, over NVLink or PCI Express. Bytes a second of one way; seconds
+     * of overhead. Rate 0: devices can't access each other's memory, and copies pass through the
+     * host.
      */
     double peer_rate, peer_overhead_seconds;
     const char *spec_sources; /* one letter for each figure, see devices.def */

@@ -26,8 +26,8 @@ enum { MEM_QUARANTINE_COUNT = 1024 };
 
 enum memory_region { MEM_HOST_SHARED, MEM_INTERNAL, MEM_DEVICE, MEM_REGION_COUNT };
 
-/* HIDDEN: while a kernel runs, an allocation that it can't access: it has is_pinned_host, or belongs
- * to another device. An access is reported as an invalid address. */
+/* HIDDEN: while a kernel runs, an allocation that it can't access: it has is_pinned_host, or
+ * belongs to another device. An access is reported as an invalid address. */
 enum allocation_state { ALLOCATION_LIVE, ALLOCATION_FREED, ALLOCATION_HIDDEN };
 
 struct allocation {
@@ -60,8 +60,8 @@ struct memory {
     /* Sorted by start; freed ones stay until their range is reused. */
     struct allocation *allocations;
     unsigned count, capacity;
-    uint64_t limit, used; /* bytes of MEM_DEVICE: allowed a device, allocated in all */
-    unsigned ndevices, device; /* device: the selected one, which owns new allocations */
+    uint64_t limit, used;              /* bytes of MEM_DEVICE: allowed a device, allocated in all */
+    unsigned ndevices, device;         /* device: the selected one, which owns new allocations */
     uint64_t used_by[SIM_MAX_DEVICES]; /* bytes of MEM_DEVICE, by device */
     /* The pages above it are zero: the highest end of an allocation that has lived since
      * memory_release_pages. */

@@ -24,7 +24,7 @@ struct access_site {
 struct footprint {
     u32 stream, sequence; /* of the command: its number in its stream, from 1 */
     bool is_graph_node;
-    u32 device; /* of the command */
+    u32 device;       /* of the command */
     const char *verb; /* for reports; NULL: that of the kind of access */
     char description[136];
     struct row_run *runs; /* ascending and disjoint */

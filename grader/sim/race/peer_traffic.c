@@ -1,9 +1,10 @@
-/* peer_traffic.c — estimates how much of a kernel's traffic goes to memory of other devices; streams.c
- * calls it after a launch with several devices.
+/* peer_traffic.c — estimates how much of a kernel's traffic goes to memory of other devices;
+ * streams.c calls it after a launch with several devices.
  *
  * Counts are by instruction, not by address. But the shadow has the range of addresses of each
- * instruction, which mostly lies in one allocation: then all its sectors go there. A range with only
- * one end in another device's memory gets half of them. Hot paths count nothing more for it. */
+ * instruction, which mostly lies in one allocation: then all its sectors go there. A range with
+ * only one end in another device's memory gets half of them. Hot paths count nothing more for it.
+ */
 #include "grader/sim/race/race.h"
 
 /* Returns true if the byte belongs to another device than the launch's. */

@@ -17,10 +17,10 @@ static const double launch_overlap = 0.28;
  * (62.5 - 3.3) / 63 = 0.94, and so 0.52 for the launch. */
 static const double node_launch_overlap = 0.82;
 
-/* Copies between two H200s (grader/tests/timing/peers-h200.tsv). Without peer access, 64 and 256 MiB
- * take 1769 and 7000 us: 38.5 GB/s, 0.70 of the bus's rate, behind the host's buffer; 4 KiB take
- * 17.8 us, with peer access 5.1. In a stream of the destination's device, copies with peer access
- * take about 9 us longer. An event to the other device and back takes 14.34 us. */
+/* Copies between two H200s (grader/tests/timing/peers-h200.tsv). Without peer access, 64 and 256
+ * MiB take 1769 and 7000 us: 38.5 GB/s, 0.70 of the bus's rate, behind the host's buffer; 4 KiB
+ * take 17.8 us, with peer access 5.1. In a stream of the destination's device, copies with peer
+ * access take about 9 us longer. An event to the other device and back takes 14.34 us. */
 static const double staged_peer_share = 0.70, staged_peer_seconds = 12.7e-6,
                     pulled_peer_seconds = 9e-6, device_switch_seconds = 7.17e-6;
 
@@ -58,8 +58,8 @@ void time_peer_copy(const struct gpu_device *d, double bytes, bool is_direct, bo
     c->seconds = !is_direct ? staged_peer_seconds : is_pulled ? pulled_peer_seconds : 0;
 }
 
-/* On two H200s, kernels that read 64 and 256 MiB of the other's memory take 188.5 and 727.3 us: 373.7
- * GB/s, 0.94 of a copy's rate. A load takes 0.8 us. */
+/* On two H200s, kernels that read 64 and 256 MiB of the other's memory take 188.5 and 727.3 us:
+ * 373.7 GB/s, 0.94 of a copy's rate. A load takes 0.8 us. */
 static const double peer_kernel_share = 0.94, peer_load_seconds = 0.8e-6;
 
 double time_peer_kernel_seconds(const struct gpu_device *d, double bytes) {
@@ -77,6 +77,8 @@ struct stream_state {
     double ready_at; /* when other commands let the head start; < 0: not known yet */
     bool blocked;    /* another stream's command blocked the head at the last test */
     bool running;
+    bool has_ended; /* a command of it has ended, at head_since on: */
+    uint32_t end_device;
 };
 
 struct timeline {
@@ -91,13 +93,12 @@ struct timeline {
         struct copy_engine {
             uint32_t command;                /* NO_COMMAND: the engine is idle */
             double latency_left, bytes_left; /* seconds until bytes move; bytes */
-        } copy_engine[TIMELINE_NONE]; /* TIMELINE_KERNEL's is never used */
-        double share_used; /* share of the device that running kernels take */
+        } copy_engine[TIMELINE_NONE];        /* TIMELINE_KERNEL's is never used */
+        double share_used;                   /* share of the device that running kernels take */
     } device[TIMELINE_MAX_DEVICES];
     uint32_t ndevices;                /* that commands use */
     enum timeline_engine last_engine; /* of the command that ended last */
     uint32_t last_device;             /* its device */
-    uint32_t finished_device;         /* of the last command to end, one without an engine included */
     struct timeline_total total;
 };
 
@@ -146,6 +147,18 @@ static const struct timeline_command *issued_head(const struct timeline *l,
     return s->head < l->issued && !s->running ? &l->commands[s->head] : NULL;
 }
 
+/* Returns when the last commands of other devices that the command comes after have made themselves
+ * known to its device. */
+static double device_ready(const struct timeline *l, const struct timeline_command *c) {
+    double at = 0;
+    for (unsigned i = 0; l->ndevices > 1 && c->after && i < TIMELINE_MAX_STREAMS; i++) {
+        const struct stream_state *s = &l->stream[i];
+        if (i == c->stream || !s->has_ended || s->end_device == c->device) continue;
+        if (c->after[i] == s->done_number) at = fmax(at, s->head_since + l->r->device_switch);
+    }
+    return at;
+}
+
 /* Sets the time from which the head may start: a little later if it follows a command on another
  * engine. */
 static void update_ready(struct timeline *l, struct stream_state *s) {
@@ -157,18 +170,18 @@ static void update_ready(struct timeline *l, struct stream_state *s) {
     }
     enum timeline_engine previous_engine = s->blocked ? l->last_engine : s->last_engine;
     uint32_t previous_device = s->blocked ? l->last_device : s->last_device;
-    bool switches_engine = c->engine != TIMELINE_NONE && previous_engine != TIMELINE_NONE &&
-                           (previous_engine != c->engine || previous_device != c->device);
-    bool switches_device = s->blocked && l->finished_device != c->device;
-    s->ready_at = (s->blocked ? l->now : s->head_since) +
-                  (switches_device   ? l->r->device_switch
-                   : switches_engine ? l->r->engine_switch
-                                     : 0);
+    bool other_device = previous_device != c->device,
+         switches_engine = c->engine != TIMELINE_NONE && previous_engine != TIMELINE_NONE &&
+                           (s->blocked ? previous_engine != c->engine && !other_device
+                                       : previous_engine != c->engine || other_device);
+    s->ready_at =
+        fmax((s->blocked ? l->now : s->head_since) + (switches_engine ? l->r->engine_switch : 0),
+             device_ready(l, c));
     s->blocked = false;
 }
 
-/* Returns the stream of the first command, in the order of the calls, that may start on the device's
- * engine; NULL = none. */
+/* Returns the stream of the first command, in the order of the calls, that may start on the
+ * device's engine; NULL = none. */
 static struct stream_state *first_ready(struct timeline *l, uint32_t device,
                                         enum timeline_engine e) {
     struct stream_state *best = NULL;
@@ -190,7 +203,7 @@ static void finish(struct timeline *l, struct stream_state *s) {
         next != NO_COMMAND && l->commands[next].number == c->number ? c->number - 1 : c->number;
     if (c->engine != TIMELINE_NONE) s->last_engine = c->engine, s->last_device = c->device;
     l->last_engine = s->last_engine, l->last_device = s->last_device;
-    l->finished_device = c->device;
+    s->end_device = c->device, s->has_ended = true;
     s->head = next, s->head_since = l->now, s->ready_at = -1, s->running = false;
     l->finished++;
 }

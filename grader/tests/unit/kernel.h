@@ -16,8 +16,8 @@ struct kernel_rig {
 struct rig_options {
     unsigned workers; /* 0 = 1 */
     bool sanitize, adversarial, ptx_counters;
-    uint64_t memory;  /* of each device */
-    unsigned devices; /* 0 = 1 */
+    uint64_t memory;    /* of each device */
+    unsigned devices;   /* 0 = 1 */
     const char *device; /* NULL = h200 */
 };
 

@@ -29,7 +29,8 @@ static const char ptx[] = ".version 7.8\n.target sm_90\n.address_size 64\n"
 
 static struct kernel_rig rig;
 static void open_rig(void) {
-    rig = rig_open_with(ptx, (struct rig_options){.sanitize = true, .memory = 1 << 20, .devices = 2});
+    rig =
+        rig_open_with(ptx, (struct rig_options){.sanitize = true, .memory = 1 << 20, .devices = 2});
 }
 static void close_rig(void) { rig_close(&rig); }
 
@@ -139,8 +140,8 @@ START_TEST(one_device_has_no_peers) {
     struct fixture f;
     fixture_open(&f, (struct server_options){0}, true);
     for (uint32_t peer = 0; peer < 40; peer++)
-        ck_assert_int_ne(
-            REQUEST(&f, peer_access, (&(struct wb_req_peer_access){peer, true}), NULL), 0);
+        ck_assert_int_ne(REQUEST(&f, peer_access, (&(struct wb_req_peer_access){peer, true}), NULL),
+                         0);
     fixture_close(&f);
 }
 END_TEST
@@ -165,9 +166,13 @@ static struct timeline_command command(enum timeline_engine e, uint32_t device, 
 }
 
 static double run(struct timeline_command *c, unsigned n) {
-    static const struct timeline_rates rates = {
-        .h2d = 1, .d2h = 1, .bidirectional = 1.5, .peer = 4, .peer_overhead = 0.5,
-        .engine_switch = 100, .device_switch = 3};
+    static const struct timeline_rates rates = {.h2d = 1,
+                                                .d2h = 1,
+                                                .bidirectional = 1.5,
+                                                .peer = 4,
+                                                .peer_overhead = 0.5,
+                                                .engine_switch = 100,
+                                                .device_switch = 3};
     return time_timeline_run(c, n, &rates).seconds;
 }
 
@@ -220,10 +225,10 @@ START_TEST(copies_take_as_long_as_between_two_h200s) {
         bool is_direct, is_pulled;
         double tolerance;
     } rows[] = {
-        {4096, 5.09, true, false, 0.02},      {1 << 20, 7.71, true, false, 0.02},
-        {16 << 20, 48.51, true, false, 0.03}, {256 << 20, 682.30, true, false, 0.01},
-        {4096, 14.82, true, true, 0.06},      {4 << 20, 24.16, true, true, 0.03},
-        {256 << 20, 687.74, true, true, 0.01}, {4096, 17.76, false, false, 0.02},
+        {4096, 5.09, true, false, 0.02},        {1 << 20, 7.71, true, false, 0.02},
+        {16 << 20, 48.51, true, false, 0.03},   {256 << 20, 682.30, true, false, 0.01},
+        {4096, 14.82, true, true, 0.06},        {4 << 20, 24.16, true, true, 0.03},
+        {256 << 20, 687.74, true, true, 0.01},  {4096, 17.76, false, false, 0.02},
         {16 << 20, 462.05, false, false, 0.03}, {256 << 20, 6999.68, false, false, 0.01},
     };
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -1,4 +1,6 @@
 // run: --devices 2
+// stderr: cudaDeviceEnablePeerAccess failed: cudaErrorPeerAccessUnsupported
+// stderr: cudaDeviceEnablePeerAccess failed: cudaErrorPeerAccessAlreadyEnabled
 // nvcc: -lcuda
 // driver.cu: the driver API's contexts of two devices.
 #include <cstdio>

@@ -1,4 +1,7 @@
 // run: --devices 2
+// stderr: cudaDeviceEnablePeerAccess failed: cudaErrorPeerAccessUnsupported
+// stderr: copy on the device, to: 4096 bytes
+// stderr: cudaMemcpyPeer failed: cudaErrorInvalidValue (invalid argument): 4096 bytes; the destination is 1024 bytes of device memory
 // errors.cu: what the calls for several devices return, right and wrong ones.
 #include "../check.h"
 #include <thread>

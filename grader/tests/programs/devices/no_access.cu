@@ -1,4 +1,5 @@
 // run: --devices 2
+// stderr: reads 4 bytes at 0x300000000200, in `cudaMalloc #1` (1024 bytes) of device 0, which device 1 may not access: call cudaDeviceEnablePeerAccess(0, 0) on device 1
 // no_access.cu: a kernel that loads from another device without peer access: an illegal address, which
 // poisons the contexts of all devices.
 // With an argument, the access is enabled and disabled again first.

@@ -1,4 +1,5 @@
 // run: --devices 2
+// stderr: cudaMemcpy3DPeer failed: cudaErrorInvalidDevice (invalid device ordinal): device 99 does not exist; there are 0 to 1
 // peer3d.cu: copies of two and three dimensions from one device to the other.
 #include "../expect.h"
 #include <vector>
