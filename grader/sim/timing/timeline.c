@@ -279,11 +279,11 @@ static double copy_seconds_left(const struct timeline *l, const struct timeline_
 
 /* Returns the seconds until a copy of any device ends, or its bytes begin to move. */
 static double next_copy_event(const struct timeline *l) {
-    double least = INFINITY;
+    double next = INFINITY;
     for (uint32_t i = 0; i < l->ndevices; i++)
         for (enum timeline_engine e = TIMELINE_H2D; e < TIMELINE_NONE; e++)
-            least = fmin(least, copy_seconds_left(l, &l->device[i], e));
-    return least;
+            next = fmin(next, copy_seconds_left(l, &l->device[i], e));
+    return next;
 }
 
 static bool is_running(const struct timeline *l, const struct stream_state *s,
