@@ -2,7 +2,8 @@
  * it. From the first event on it collects kernels, copies and fills as commands of their streams
  * (grader/sim/timing/timeline.h). When the host has waited for all of them, it times them together,
  * sets the times of their events, and starts a new list. Until the program creates a stream, the
- * order of streams is unknown and commands run one after another. Host work takes no time. */
+ * order of streams is unknown and the commands of a device run one after another. Host work takes
+ * no time. */
 #include "common/arena.h"
 #include "common/grow.h"
 #include "grader/server/internal.h"
@@ -65,7 +66,8 @@ static struct timeline_command *append_command(struct server *s, struct event_cl
     GROW(k->event, k->ncommands + 1, k->event_capacity, 64);
     struct timeline_command *c = &k->commands[k->ncommands];
     *c = k->next_command;
-    if (!k->has_order) *c = (struct timeline_command){.number = k->ncommands + 1};
+    if (!k->has_order)
+        *c = (struct timeline_command){.stream = s->device, .number = k->ncommands + 1};
     c->engine = e;
     c->device = s->device;
     k->event[k->ncommands++] = NO_EVENT;
