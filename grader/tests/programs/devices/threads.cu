@@ -1,4 +1,5 @@
 // run: --devices 4
+// not repeatable: the threads issue their launches in any order
 // threads.cu: a host thread for each device, 4 at most. Each sums its part, and the first device
 // collects the sums by copies that the threads issue.
 #include "../expect.h"
