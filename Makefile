@@ -50,7 +50,7 @@ Q      := $(if $(V),,@)
 CUDA   := $(B)/cuda
 # CUDA is a link to the toolkit, which grader/setup.sh makes.
 
-all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/libexec/device $(B)/lib/libwbcudart.a $(B)/lib/libsimgpu.a
+all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/libexec/device $(B)/lib/libwbcudart.a $(B)/lib/libwbcublas.a $(B)/lib/libsimgpu.a
 
 # ---- setup: libraries, packages and compiler; runs again when its inputs change ----
 SETUP := CC='$(CC)' CXX='$(CXX)' sh grader/setup.sh
@@ -220,6 +220,16 @@ $(B)/libexec/hostproc: $(call obj,grader/runtime/host.c grader/runtime/client.c)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 $(LDFLAGS) -Wl,--export-dynamic-symbol='wb_*' -Wl,--exclude-libs,ALL $^ -o $@ $(call lib,ffi-static) -ldl
 $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && ar rcs $@ $^
+# Our cuBLAS has kernels, so nvcc compiles it: PTX for the oldest architecture of its toolkit. A
+# toolkit without cuBLAS's header can't compile programs that call it, so the objects stay empty.
+$(B)/obj/grader/cublas/%.o: grader/cublas/%.cu $(B)/flags | $(B)/setup.done
+	@mkdir -p $(@D)
+	$(Q)if [ -f $(CUDA)/include/cublas_v2.h ]; then \
+	  $(CUDA)/bin/nvcc -std=c++17 -O2 -I. $(CROSS:%=-ccbin $(CXX)) -Xcompiler -fPIC -gencode arch=compute_75,code=compute_75 -MMD -MP -c $< -o $@; \
+	else $(CC) -x c -c /dev/null -o $@; fi
+$(B)/lib/libwbcublas.a: $(patsubst %.cu,$(B)/obj/%.o,$(wildcard grader/cublas/*.cu)) $(call obj,$(wildcard grader/cublas/*.c))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
 # A fake driver that checks its callers, for the tests of the gpu backend; then programs that

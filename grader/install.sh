@@ -3,8 +3,8 @@
 # Below DESTDIR/PREFIX it makes
 #   bin/                  grader, simgpu
 #   libexec/warpbook/     the programs that run in the sandbox
-#   lib/warpbook/         the runtime library, which submissions are linked with; the toolkit, if
-#                         setup fetched one
+#   lib/warpbook/         the runtime library, which submissions are linked with; our cuBLAS; the
+#                         toolkit, if setup fetched one
 #   share/warpbook/       the book: chapters, solutions, common (headers, for hidden cases);
 #                         `installed`, by which programs know that they are installed
 #                         (common/paths.h), with the toolkit of the build; `files`, the list for
@@ -95,7 +95,7 @@ done
 program "$build/simgpu" bin/simgpu
 program "$build/libexec/device" libexec/warpbook/device
 program "$build/libexec/hostproc" libexec/warpbook/hostproc
-put 644 "$build/lib/libwbcudart.a" lib/warpbook/libwbcudart.a
+for library in libwbcudart.a libwbcublas.a; do put 644 "$build/lib/$library" lib/warpbook/$library; done
 strip -g -o "$build/install.stripped" "$build/lib/libsimgpu.a"
 put 644 "$build/install.stripped" lib/libsimgpu.a
 sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$(sh grader/version.sh | cut -d' ' -f1)|" \

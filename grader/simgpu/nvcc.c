@@ -1,6 +1,7 @@
-/* nvcc.c — `simgpu nvcc ARGS…`: runs the real nvcc with the given arguments, our runtime instead
- * of NVIDIA's, -lineinfo, and PTX for compute_90 unless the arguments name an architecture. If they
- * request machine code only, adds the PTX that it is made from, since the simulator runs PTX. */
+/* nvcc.c — `simgpu nvcc ARGS…`: runs the real nvcc with the given arguments, our runtime and
+ * cuBLAS instead of NVIDIA's, -lineinfo, and PTX for compute_90 unless the arguments name an
+ * architecture. If they request machine code only, adds the PTX that it is made from, since the
+ * simulator runs PTX. */
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/processor.h"
@@ -65,7 +66,7 @@ static const char *const relocatable_options[] = {
 struct nvcc_command {
     char **argv;
     int argc;
-    bool has_architecture, needs_link, relocatable;
+    bool has_architecture, needs_link, relocatable, needs_cublas;
 };
 
 /* Returns true for the libraries that ours replaces: it holds the runtime and the driver API. */
@@ -73,18 +74,25 @@ static bool is_runtime_library(const char *arg) {
     return starts_with(arg, "-lcudart") || !strcmp(arg, "-lcuda");
 }
 
+/* Returns true for cuBLAS, by its -l option or, as CMake's CUDA::cublas, by its path. */
+static bool is_cublas(const char *arg) {
+    const char *name = strrchr(arg, '/');
+    if (!strcmp(arg, "-lcublas") || !strcmp(arg, "-lcublas_static")) return true;
+    return name && (starts_with(name, "/libcublas.so") || !strcmp(name, "/libcublas_static.a"));
+}
+
 /* Warns about NVIDIA's host libraries: they hold kernels only as machine code and bring their own
  * runtime. */
 static void warn_machine_code_only(const char *arg) {
-    static const char *const libraries[] = {"cublas",   "cublasLt", "cufft",  "cufftw", "curand",
-                                            "cusolver", "cusparse", "cudnn",  "nccl",   "nppc",
-                                            "nppi",     "npps",     "nvjpeg", NULL};
+    static const char *const libraries[] = {"cublasLt", "cufft",  "cufftw", "curand", "cusolver",
+                                            "cusparse", "cudnn",  "nccl",   "nppc",   "nppi",
+                                            "npps",     "nvjpeg", NULL};
     for (const char *const *l = libraries; *l && starts_with(arg, "-l"); l++)
         if (!strcmp(arg + 2, *l))
             fprintf(stderr,
                     "simgpu nvcc: lib%s contains only machine code, which the simulated device "
                     "cannot run: its calls will "
-                    "fail. Kernels of your own, CUB, Thrust and cuRAND's device functions "
+                    "fail. Kernels of your own, cuBLAS, CUB, Thrust and cuRAND's device functions "
                     "(curand_kernel.h) run.\n",
                     *l);
 }
@@ -135,6 +143,10 @@ static void copy_arguments(struct nvcc_command *c, int argc, char **argv) {
             continue; /* We always link our own runtime. */
         }
         if (is_runtime_library(argv[i])) continue;
+        if (is_cublas(argv[i])) {
+            c->needs_cublas = true;
+            continue;
+        }
         if (copy_gencode(c, argc, argv, &i)) continue;
         warn_machine_code_only(argv[i]);
         if ((any_option(argv[i], relocatable_options) && !strstr(argv[i], "=false")) ||
@@ -150,11 +162,13 @@ static void copy_arguments(struct nvcc_command *c, int argc, char **argv) {
 static char whole_program_arch[] = "arch=compute_90,code=compute_90",
             relocatable_arch[] = "arch=compute_90,code=[sm_90,compute_90]";
 
-/* Links the runtime by -L and -l: nvcc would compile a file's name after `-x cu`. */
+/* Links the runtime, and our cuBLAS (grader/cublas), by -L and -l: nvcc would compile a file's name
+ * after `-x cu`. */
 static void add_runtime(struct nvcc_command *c, char *library) {
     *strrchr(library, '/') = 0;
     c->argv[c->argc++] = "-L";
     c->argv[c->argc++] = library;
+    if (c->needs_cublas) c->argv[c->argc++] = "-lwbcublas";
     c->argv[c->argc++] = "-lwbcudart";
 }
 

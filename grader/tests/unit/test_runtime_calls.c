@@ -45,7 +45,8 @@ static void find_build(char *b, size_t size) {
     for (int i = 0; i < 2; i++) *strrchr(b, '/') = 0;
 }
 
-static void check_header(const char *header, const char *pattern, const char *list) {
+static void check_header(const char *header, const char *pattern, const char *library,
+                         const char *list) {
     struct names *declared = calloc(1, sizeof *declared), *defined = calloc(1, sizeof *defined);
     char b[4096], command[9000];
     find_build(b, sizeof b);
@@ -55,8 +56,8 @@ static void check_header(const char *header, const char *pattern, const char *li
              header, b, pattern);
     read_names(command, declared);
     snprintf(command, sizeof command,
-             "nm --defined-only %s/lib/libwbcudart.a 2>/dev/null | awk '$2 == \"T\" { print $3 }'",
-             b);
+             "nm --defined-only %s/lib/%s 2>/dev/null | awk '$2 == \"T\" { print $3 }'", b,
+             library);
     read_names(command, defined);
     ck_assert_int_gt(declared->n, 200);
     for (int i = 0; i < declared->n; i++)
@@ -67,7 +68,7 @@ static void check_header(const char *header, const char *pattern, const char *li
 }
 
 START_TEST(every_runtime_function_is_exported_or_listed_as_unsupported) {
-    check_header("cuda_runtime_api.h", "extern[^;]*;", "unsupported.def");
+    check_header("cuda_runtime_api.h", "extern[^;]*;", "libwbcudart.a", "unsupported.def");
 }
 END_TEST
 
@@ -77,7 +78,19 @@ START_TEST(every_driver_function_is_exported_or_listed_as_unsupported) {
     snprintf(command, sizeof command, "grep -q 'define CUDA_VERSION 13000' %s/cuda/include/cuda.h",
              b);
     if (system(command)) return; /* the list is of that toolkit */
-    check_header("cuda.h", "CUresult *cu[A-Z][A-Za-z_0-9]* *(", "driver_unsupported.def");
+    check_header("cuda.h", "CUresult *cu[A-Z][A-Za-z_0-9]* *(", "libwbcudart.a",
+                 "driver_unsupported.def");
+}
+END_TEST
+
+START_TEST(every_cublas_function_is_exported_or_listed_as_unsupported) {
+    char b[4096], command[5000];
+    find_build(b, sizeof b);
+    snprintf(command, sizeof command,
+             "grep -q 'define CUBLAS_VER_MAJOR 13$' %s/cuda/include/cublas_api.h", b);
+    if (system(command)) return; /* the list is of that toolkit */
+    check_header("cublas_v2.h", "[;}] *cublasStatus_t *cublas[A-Z][A-Za-z_0-9]* *(",
+                 "libwbcublas.a", "grader/cublas/unsupported.def");
 }
 END_TEST
 
@@ -105,6 +118,7 @@ UNIT_SUITE(runtime_calls) {
     tcase_set_timeout(tc, 30);
     tcase_add_test(tc, every_runtime_function_is_exported_or_listed_as_unsupported);
     tcase_add_test(tc, every_driver_function_is_exported_or_listed_as_unsupported);
+    tcase_add_test(tc, every_cublas_function_is_exported_or_listed_as_unsupported);
     tcase_add_test(tc, entry_points_match_the_driver_functions);
     suite_add_tcase(suite, tc);
     return suite;
