@@ -21,7 +21,7 @@ CUresult wb_driver_result(int error) {
 
 enum { MAX_CONTEXT_DEPTH = 64 };
 static bool initialized;
-static struct CUctx_st { unsigned flags; } contexts[WB_MAX_DEVICES]; /* by device */
+static struct CUctx_st { unsigned flags, retain_count; } contexts[WB_MAX_DEVICES]; /* by device */
 /* The context stack: its depth, and the devices of the entries below the top. */
 static _Thread_local unsigned context_depth, lower_devices[MAX_CONTEXT_DEPTH];
 static _Thread_local bool has_explicit_context; /* the program has set the current context */
@@ -166,10 +166,39 @@ CUresult cuCtxDestroy(CUcontext c) {
 }
 CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice d) {
     CUresult error = wb_driver_check_device(d);
-    if (!error) *out = &contexts[d];
+    if (error) return error;
+    *out = &contexts[d];
+    contexts[d].retain_count++;
+    return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRelease(CUdevice d) {
+    CUresult error = wb_driver_check_device(d);
+    if (!error && contexts[d].retain_count) contexts[d].retain_count--;
     return error;
 }
-CUresult cuDevicePrimaryCtxRelease(CUdevice d) { return wb_driver_check_device(d); }
+CUresult cuDevicePrimaryCtxGetState(CUdevice d, unsigned *flags, int *is_active) {
+    CUresult error = wb_driver_check_device(d);
+    if (error) return error;
+    *flags = contexts[d].flags;
+    *is_active = contexts[d].retain_count || wb_context_is_active();
+    return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice d, unsigned flags) {
+    CUresult error = wb_driver_check_device(d);
+    if (!error) contexts[d].flags = flags;
+    return error;
+}
+CUresult cuCtxGetFlags(unsigned *flags) {
+    CUresult error = wb_driver_check_context();
+    if (!error) *flags = current_context() ? current_context()->flags : 0;
+    return error;
+}
+/* The version of the context's interface, which has been the same since CUDA 3.2. */
+CUresult cuCtxGetApiVersion(CUcontext c, unsigned *version) {
+    *version = 3020;
+    return c && wb_driver_context_device(c) < 0 ? CUDA_ERROR_INVALID_CONTEXT
+                                                : wb_driver_check_context();
+}
 CUresult cuDevicePrimaryCtxReset(CUdevice d) {
     CUresult error = wb_driver_check_device(d);
     if (error) return error;
@@ -248,7 +277,7 @@ CUresult cuMemGetInfo(size_t *unused, size_t *total) {
 CUresult cuMemAlloc(CUdeviceptr *p, size_t n) {
     return n ? WITH_CONTEXT(cudaMalloc((void **)p, n)) : CUDA_ERROR_INVALID_VALUE;
 }
-CUresult cuMemFree(CUdeviceptr p) { return WITH_CONTEXT(cudaFree((void *)p)); }
+CUresult cuMemFree(CUdeviceptr p) { return WITH_DRIVER(cudaFree((void *)p)); }
 CUresult cuMemAllocPitch(CUdeviceptr *p, size_t *pitch, size_t width, size_t height,
                          unsigned unit) {
     (void)unit;
@@ -261,7 +290,7 @@ CUresult cuMemAllocHost(void **p, size_t n) { return WITH_CONTEXT(cudaMallocHost
 CUresult cuMemHostAlloc(void **p, size_t n, unsigned flags) {
     return WITH_CONTEXT(cudaHostAlloc(p, n, flags));
 }
-CUresult cuMemFreeHost(void *p) { return WITH_CONTEXT(cudaFreeHost(p)); }
+CUresult cuMemFreeHost(void *p) { return WITH_DRIVER(cudaFreeHost(p)); }
 CUresult cuMemHostGetDevicePointer(CUdeviceptr *out, void *p, unsigned flags) {
     return WITH_CONTEXT(cudaHostGetDevicePointer((void **)out, p, flags));
 }

@@ -86,10 +86,10 @@ CUresult cuMemGetAllocationGranularity(size_t *out, const CUmemAllocationProp *p
 CUresult cuMemAddressReserve(CUdeviceptr *out, size_t bytes, size_t align, CUdeviceptr hint,
                              unsigned long long flags) {
     (void)hint; /* a driver may refuse this, too */
-    return WITH_CONTEXT(reserve_range(out, bytes, align, flags));
+    return WITH_DRIVER(reserve_range(out, bytes, align, flags));
 }
 CUresult cuMemAddressFree(CUdeviceptr start, size_t bytes) {
-    return WITH_CONTEXT(free_range(start, bytes));
+    return WITH_DRIVER(free_range(start, bytes));
 }
 
 /* ---- memory ---- */
@@ -131,13 +131,13 @@ static int retain_handle(CUmemGenericAllocationHandle *out, uint64_t address) {
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
                      const CUmemAllocationProp *prop, unsigned long long flags) {
-    return WITH_CONTEXT(create_allocation(out, bytes, prop, flags));
+    return WITH_DRIVER(create_allocation(out, bytes, prop, flags));
 }
 CUresult cuMemRelease(CUmemGenericAllocationHandle h) {
-    return WITH_CONTEXT(release_handle((struct physical_allocation *)h));
+    return WITH_DRIVER(release_handle((struct physical_allocation *)h));
 }
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *out, void *address) {
-    return WITH_CONTEXT(retain_handle(out, (uint64_t)address));
+    return WITH_DRIVER(retain_handle(out, (uint64_t)address));
 }
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *out,
                                                 CUmemGenericAllocationHandle h) {
@@ -217,14 +217,14 @@ static int set_range_access(uint64_t start, uint64_t bytes, const CUmemAccessDes
 
 CUresult cuMemMap(CUdeviceptr start, size_t bytes, size_t offset, CUmemGenericAllocationHandle h,
                   unsigned long long flags) {
-    return WITH_CONTEXT(
+    return WITH_DRIVER(
         map_allocation(start, bytes, offset, (struct physical_allocation *)h, flags));
 }
 CUresult cuMemUnmap(CUdeviceptr start, size_t bytes) {
-    return WITH_CONTEXT(unmap_range(start, bytes));
+    return WITH_DRIVER(unmap_range(start, bytes));
 }
 CUresult cuMemSetAccess(CUdeviceptr start, size_t bytes, const CUmemAccessDesc *desc, size_t n) {
-    return WITH_CONTEXT(set_range_access(start, bytes, desc, n));
+    return WITH_DRIVER(set_range_access(start, bytes, desc, n));
 }
 CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr p) {
     const struct mapping *m = *find_mapping(p, 1);

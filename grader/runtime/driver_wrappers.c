@@ -17,6 +17,9 @@ CUresult cuDeviceGetUuid(CUuuid *out, CUdevice d) {
     if (!error) memcpy(out, &p.uuid, sizeof *out);
     return error;
 }
+CUresult cuDeviceGetByPCIBusId(CUdevice *d, const char *id) {
+    return WITH_DRIVER(cudaDeviceGetByPCIBusId(d, id));
+}
 CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
     return WITH_CONTEXT(cudaDeviceGetLimit(value, (enum cudaLimit)limit));
 }
@@ -36,7 +39,30 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t n, CUmemoryPool pool, CU
     return WITH_CONTEXT(cudaMallocFromPoolAsync((void **)p, n, pool, s));
 }
 CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s) {
-    return WITH_CONTEXT(cudaFreeAsync((void *)p, s));
+    return s ? WITH_DRIVER(cudaFreeAsync((void *)p, s)) : WITH_CONTEXT(cudaFreeAsync((void *)p, s));
+}
+CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *properties) {
+    return WITH_DRIVER(
+        cudaMemPoolCreate(out, (const struct cudaMemPoolProps *)properties)); /* the same fields */
+}
+CUresult cuMemPoolDestroy(CUmemoryPool pool) { return WITH_DRIVER(cudaMemPoolDestroy(pool)); }
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t kept_bytes) {
+    return WITH_DRIVER(cudaMemPoolTrimTo(pool, kept_bytes));
+}
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *list, size_t count) {
+    return WITH_DRIVER(cudaMemPoolSetAccess(pool, (const struct cudaMemAccessDesc *)list, count));
+}
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool pool, CUmemLocation *location) {
+    return WITH_DRIVER(cudaMemPoolGetAccess((enum cudaMemAccessFlags *)out, pool,
+                                            (struct cudaMemLocation *)location));
+}
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice d) {
+    return wb_driver_check_device(d) ? wb_driver_check_device(d)
+                                     : wb_driver_result(cudaDeviceGetMemPool(pool, 0));
+}
+CUresult cuDeviceSetMemPool(CUdevice d, CUmemoryPool pool) {
+    return wb_driver_check_device(d) ? wb_driver_check_device(d)
+                                     : wb_driver_result(cudaDeviceSetMemPool(0, pool));
 }
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice d) {
     return wb_driver_check_device(d) ? wb_driver_check_device(d)
@@ -50,6 +76,38 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute a, void *v
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
     return WITH_CONTEXT(cudaMemcpyAsync((void *)to, (void *)from, n, cudaMemcpyDefault, s));
+}
+
+/* What a pointer is, as the runtime knows it. */
+static CUresult get_pointer_attribute(void *value, CUpointer_attribute attribute,
+                                      const struct cudaPointerAttributes *p) {
+    bool is_host = p->type == cudaMemoryTypeHost;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT: return cuCtxGetCurrent(value);
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(unsigned *)value = is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        *(CUdeviceptr *)value = (CUdeviceptr)p->devicePointer;
+        break;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        *(void **)value = p->hostPointer;
+        return p->hostPointer ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        *(unsigned *)value = p->type == cudaMemoryTypeManaged;
+        break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)value = p->device; break;
+    case CU_POINTER_ATTRIBUTE_MAPPED: *(unsigned *)value = p->devicePointer != NULL; break;
+    default: return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return CUDA_SUCCESS;
+}
+CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr p) {
+    struct cudaPointerAttributes a;
+    CUresult error = WITH_DRIVER(cudaPointerGetAttributes(&a, (const void *)p));
+    if (error) return error;
+    if (!value || a.type == cudaMemoryTypeUnregistered) return CUDA_ERROR_INVALID_VALUE;
+    return get_pointer_attribute(value, attribute, &a);
 }
 
 /* ---- kernels ---- */

@@ -86,6 +86,30 @@ int main() {
     CHECK(cuMemFree(data));
     printf("freed twice: %d\n", cuMemFree(data));
     CHECK(cuModuleUnload(module));
+    unsigned flags, managed, type;
+    int active, ordinal = -1;
+    CUdeviceptr block, seen = 0;
+    CUmemoryPool pool;
+    CUstream stream;
+    CUmemPoolProps properties = {};
+    properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CHECK(cuDevicePrimaryCtxGetState(device, &flags, &active));
+    printf("flags %u, active %d\n", flags, active);
+    CHECK(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    CHECK(cuMemPoolCreate(&pool, &properties));
+    CHECK(cuMemAllocFromPoolAsync(&block, 64, pool, stream));
+    CHECK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, block));
+    CHECK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, block));
+    CHECK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, block));
+    CHECK(cuPointerGetAttribute(&seen, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, block));
+    printf("type %u, managed %u, device %d, the same %d; of the host: %d\n", type, managed, ordinal, seen == block,
+           cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)&type));
+    CUdeviceptr plain;
+    CHECK(cuMemAlloc(&plain, 64));
+    CHECK(cuCtxSetCurrent(nullptr)); // the memory and the stream know their context
+    printf("without a context: %d, %d, %d\n", cuMemFreeAsync(block, stream), cuMemFree(plain), cuMemAlloc(&plain, 64));
+    CHECK(cuMemPoolDestroy(pool));
     CHECK(cuDevicePrimaryCtxRelease(device));
     return 0;
 }
