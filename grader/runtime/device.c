@@ -204,10 +204,11 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int size, int device) {
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text) {
-    unsigned domain = 0, bus = 0, slot = 0;
-    bool is_valid = sscanf(text, "%x:%x:%x.0", &domain, &bus, &slot) == 3 ||
-                    (domain = slot = 0, sscanf(text, "%x:%x.0", &bus, &slot) == 2);
-    if (!is_valid || domain || slot || !bus || wb_check_device_number((int)bus - 1))
+    unsigned domain = 0, bus, slot, function;
+    if (sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 &&
+        (domain = 0, sscanf(text, "%x:%x.%x", &bus, &slot, &function) != 3))
+        return wb_return(cudaErrorInvalidValue);
+    if (domain || slot || function || !bus || wb_check_device_number((int)bus - 1))
         return wb_return(cudaErrorInvalidDevice);
     *device = (int)bus - 1;
     return cudaSuccess;

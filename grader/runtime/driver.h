@@ -13,10 +13,12 @@ CUresult wb_driver_check_device(CUdevice d);
 int wb_driver_context_device(CUcontext c);
 CUcontext wb_driver_context_of(unsigned device);
 
-/* For a call that needs a context: `call` is evaluated only if there is one. */
 /* For calls that need no current context, such as those of memory, which know their own. */
 #define WITH_DRIVER(call)                                                                 \
     (wb_driver_check_context() == CUDA_ERROR_NOT_INITIALIZED ? CUDA_ERROR_NOT_INITIALIZED \
                                                              : wb_driver_result(call))
+/* For calls into a stream: only the default stream is the current context's. */
+#define WITH_STREAM(stream, call) ((stream) ? WITH_DRIVER(call) : WITH_CONTEXT(call))
+/* For a call that needs a context: `call` is evaluated only if there is one. */
 #define WITH_CONTEXT(call) \
     (wb_driver_check_context() ? wb_driver_check_context() : wb_driver_result(call))

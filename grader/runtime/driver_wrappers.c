@@ -26,6 +26,12 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     return WITH_CONTEXT(cudaDeviceSetLimit((enum cudaLimit)limit, value));
 }
+CUresult cuCtxGetCacheConfig(CUfunc_cache *config) {
+    return WITH_CONTEXT(cudaDeviceGetCacheConfig((enum cudaFuncCache *)config));
+}
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+    return WITH_CONTEXT(cudaDeviceSetCacheConfig((enum cudaFuncCache)config));
+}
 CUresult cuCtxGetStreamPriorityRange(int *least_priority, int *greatest_priority) {
     return WITH_CONTEXT(cudaDeviceGetStreamPriorityRange(least_priority, greatest_priority));
 }
@@ -33,13 +39,13 @@ CUresult cuCtxGetStreamPriorityRange(int *least_priority, int *greatest_priority
 /* ---- memory ---- */
 
 CUresult cuMemAllocAsync(CUdeviceptr *p, size_t n, CUstream s) {
-    return WITH_CONTEXT(cudaMallocAsync((void **)p, n, s));
+    return WITH_STREAM(s, cudaMallocAsync((void **)p, n, s));
 }
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t n, CUmemoryPool pool, CUstream s) {
-    return WITH_CONTEXT(cudaMallocFromPoolAsync((void **)p, n, pool, s));
+    return WITH_STREAM(s, cudaMallocFromPoolAsync((void **)p, n, pool, s));
 }
 CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s) {
-    return s ? WITH_DRIVER(cudaFreeAsync((void *)p, s)) : WITH_CONTEXT(cudaFreeAsync((void *)p, s));
+    return WITH_STREAM(s, cudaFreeAsync((void *)p, s));
 }
 CUresult cuMemPoolCreate(CUmemoryPool *out, const CUmemPoolProps *properties) {
     return WITH_DRIVER(
@@ -69,10 +75,10 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice d) {
                                      : wb_driver_result(cudaDeviceGetDefaultMemPool(pool, d));
 }
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute a, void *value) {
-    return WITH_CONTEXT(cudaMemPoolSetAttribute(pool, (enum cudaMemPoolAttr)a, value));
+    return WITH_DRIVER(cudaMemPoolSetAttribute(pool, (enum cudaMemPoolAttr)a, value));
 }
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute a, void *value) {
-    return WITH_CONTEXT(cudaMemPoolGetAttribute(pool, (enum cudaMemPoolAttr)a, value));
+    return WITH_DRIVER(cudaMemPoolGetAttribute(pool, (enum cudaMemPoolAttr)a, value));
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
     return WITH_CONTEXT(cudaMemcpyAsync((void *)to, (void *)from, n, cudaMemcpyDefault, s));

@@ -108,6 +108,13 @@ int main() {
     CUdeviceptr plain;
     CHECK(cuMemAlloc(&plain, 64));
     CHECK(cuCtxSetCurrent(nullptr)); // the memory and the stream know their context
+    CHECK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &bytes));
+    CUdeviceptr another;
+    CHECK(cuMemAllocFromPoolAsync(&another, 64, pool, stream));
+    CHECK(cuMemFreeAsync(another, stream));
+    CUdevice found = -1;
+    CHECK(cuDeviceGetByPCIBusId(&found, "0:1:0.0")); // the numbers are hexadecimal, of any width
+    printf("device %d; on another bus: %d\n", found, cuDeviceGetByPCIBusId(&found, "0:2:0.0"));
     printf("without a context: %d, %d, %d\n", cuMemFreeAsync(block, stream), cuMemFree(plain), cuMemAlloc(&plain, 64));
     CHECK(cuMemPoolDestroy(pool));
     CHECK(cuDevicePrimaryCtxRelease(device));
