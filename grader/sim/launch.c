@@ -40,14 +40,22 @@ static void merge_result(struct sim_result *to, struct sim_result *from) {
     sim_result_free(from);
 }
 
+static enum sim_status run_device_copy(struct sim *s, const struct device_copy *c) {
+    enum sim_status status = SIM_OK;
+    for (u64 i = 0; i < c->rows && status == SIM_OK; i++) {
+        u64 to = c->dst + i * c->dst_pitch;
+        status = c->src ? sim_copy(s, to, c->src + i * c->src_pitch, c->width)
+                        : sim_fill(s, to, c->fill_value, c->width);
+    }
+    return status;
+}
+
 static void run_device_launch(struct sim *s, const struct device_launch *p,
                               struct sim_result *out) {
     struct sim_launch request = device_launch_request(p);
     struct sim_result r;
     if (p->kernel) return sim_launch(s, &request, &r), merge_result(out, &r);
-    enum sim_status copy_status = p->src ? sim_copy(s, p->dst, p->src, p->copy_bytes)
-                                         : sim_fill(s, p->dst, p->fill_value, p->copy_bytes);
-    if (copy_status != SIM_OK)
+    if (run_device_copy(s, &p->copy) != SIM_OK)
         out->fault =
             SIM_FAULT_USE_AFTER_FREE; /* the kernel checked the range when it issued the copy */
 }

@@ -128,6 +128,8 @@ enum builtin {
     BUILTIN_DEVICE_COUNT,
     BUILTIN_MEMCPY_ASYNC,
     BUILTIN_MEMSET_ASYNC,
+    BUILTIN_MEMCPY_2D_ASYNC,
+    BUILTIN_MEMSET_2D_ASYNC,
     BUILTIN_CREATE_HANDLE,  /* a stream or an event */
     BUILTIN_RETURN_SUCCESS, /* calls that order streams, which run in order anyway */
 };

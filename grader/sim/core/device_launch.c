@@ -17,7 +17,13 @@ enum { STREAM_TAIL = 3 };
 #define STREAM_GRAPH_TAIL                                                   \
     0x0100000000000000ull /* 2 and 3 in that byte: fire and forget, sibling \
                            */
-enum { INVALID_VALUE = 1, INVALID_CONFIGURATION = 9, DEPTH_EXCEEDED = 65, PENDING_EXCEEDED = 69 };
+enum {
+    INVALID_VALUE = 1,
+    INVALID_CONFIGURATION = 9,
+    INVALID_PITCH = 12,
+    DEPTH_EXCEEDED = 65,
+    PENDING_EXCEEDED = 69
+};
 
 static u32 arg_word(const unsigned char *frame, const struct param_area *a, u32 i, u32 lane) {
     return ((const u32 *)(frame + a->offset))[i * 32 + lane];
@@ -211,23 +217,51 @@ static bool check_range(struct exec *x, const struct op *o, u32 lane, u64 addres
     return is_mapped;
 }
 
-/* cudaMemcpyAsync(to, from, length, kind, stream) · cudaMemsetAsync(to, value, length, stream) */
+/* Returns what a call copies or fills:
+ *   cudaMemcpyAsync(to, from, length, kind, stream) · cudaMemsetAsync(to, value, length, stream)
+ *   cudaMemcpy2DAsync(to, pitch, from, pitch, width, rows, kind, stream)
+ *   cudaMemset2DAsync(to, pitch, value, width, rows, stream) */
+static struct device_copy copy_from_args(const struct call_desc *d, const unsigned char *frame,
+                                         u32 lane) {
+    u64 arg[6];
+    for (u32 i = 0; i < 6; i++) arg[i] = i < d->nargs ? arg_u64(frame, &d->args[i], lane) : 0;
+    switch ((enum builtin)d->builtin) {
+    case BUILTIN_MEMCPY_ASYNC:
+        return (struct device_copy){arg[0], arg[1], arg[2], arg[2], arg[2], 1, 0};
+    case BUILTIN_MEMSET_ASYNC:
+        return (struct device_copy){arg[0], 0, arg[2], 0, arg[2], 1, (u8)arg[1]};
+    case BUILTIN_MEMCPY_2D_ASYNC:
+        return (struct device_copy){arg[0], arg[2], arg[1], arg[3], arg[4], arg[5], 0};
+    default: return (struct device_copy){arg[0], 0, arg[1], 0, arg[3], arg[4], (u8)arg[2]};
+    }
+}
+
+/* Returns the distance from the first byte to the end of the last row; 0 if it is too large. */
+static u64 copy_extent(u64 pitch, u64 width, u64 rows) {
+    u64 extent;
+    return __builtin_mul_overflow(pitch, rows - 1, &extent) ||
+                   __builtin_add_overflow(extent, width, &extent)
+               ? 0
+               : extent;
+}
+
 static u64 enqueue_copy_or_fill(struct exec *x, const struct op *o, const struct call_desc *d,
                                 const unsigned char *frame, u32 lane) {
     struct sim *s = x->worker->launch->sim;
-    bool is_copy = d->builtin == BUILTIN_MEMCPY_ASYNC;
-    u64 to = arg_u64(frame, &d->args[0], lane), source_or_value = arg_u64(frame, &d->args[1], lane),
-        length = arg_u64(frame, &d->args[2], lane);
-    if (!length) return 0;
-    if (!check_range(x, o, lane, to, length) ||
-        (is_copy && !check_range(x, o, lane, source_or_value, length)))
+    struct device_copy c = copy_from_args(d, frame, lane);
+    bool is_copy = d->builtin == BUILTIN_MEMCPY_ASYNC || d->builtin == BUILTIN_MEMCPY_2D_ASYNC;
+    if (!c.width || !c.rows) return 0;
+    if (c.dst_pitch < c.width || (is_copy && c.src_pitch < c.width))
+        return set_device_error(x, INVALID_PITCH);
+    u64 to_extent = copy_extent(c.dst_pitch, c.width, c.rows),
+        from_extent = copy_extent(c.src_pitch, c.width, c.rows);
+    if (!to_extent || !from_extent) return set_device_error(x, INVALID_VALUE);
+    if (!check_range(x, o, lane, c.dst, to_extent) ||
+        (is_copy && !check_range(x, o, lane, c.src, from_extent)))
         return INVALID_VALUE;
     if (s->npending_launches >= MAX_PENDING) return set_device_error(x, PENDING_EXCEEDED);
     struct device_launch *p = xcalloc(1, sizeof *p);
-    *p = (struct device_launch){.dst = to,
-                                .src = is_copy ? source_or_value : 0,
-                                .copy_bytes = length,
-                                .fill_value = (u8)source_or_value};
+    p->copy = c;
     s->npending_launches++;
     append_launch(arg_u64(frame, &d->args[d->nargs - 1], lane) == STREAM_TAIL
                       ? &s->tail_launches
@@ -267,6 +301,8 @@ void device_launch_builtin(struct exec *x, const struct call_desc *d, const stru
         break;
     case BUILTIN_MEMCPY_ASYNC:
     case BUILTIN_MEMSET_ASYNC:
+    case BUILTIN_MEMCPY_2D_ASYNC:
+    case BUILTIN_MEMSET_2D_ASYNC:
         put_return(frame, d, lane, enqueue_copy_or_fill(x, o, d, frame, lane));
         break;
     default: put_return(frame, d, lane, 0);

@@ -2,11 +2,15 @@
 #pragma once
 #include "grader/sim/core/core.h"
 
+/* `rows` rows of `width` bytes, at distances of the pitches; a fill if `src` is 0. */
+struct device_copy {
+    u64 dst, src, dst_pitch, src_pitch, width, rows;
+    u8 fill_value;
+};
 struct device_launch {
     struct device_launch *next;
-    const struct sim_kernel *kernel; /* NULL: a copy, or a fill if `src` is 0 */
-    u64 dst, src, copy_bytes;
-    u8 fill_value;
+    const struct sim_kernel *kernel; /* NULL: a copy or a fill */
+    struct device_copy copy;
     u32 grid[3], block[3], dynamic_shared, param_bytes;
     u64 param_buffer;      /* device address of the parameters, until the launch */
     unsigned char *params; /* the parameters, after the launch */

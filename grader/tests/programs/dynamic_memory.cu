@@ -37,6 +37,12 @@ __global__ void move(int *o, int *status) {
     cudaStreamDestroy(s);
 }
 
+__global__ void move_rows(char *to, const char *from, int *status) {
+    status[0] = cudaMemcpy2DAsync(to, 8, from, 5, 3, 4, cudaMemcpyDeviceToDevice, 0);
+    status[1] = cudaMemset2DAsync(to + 4, 8, '#', 2, 3, 0);
+    status[2] = cudaMemcpy2DAsync(to, 2, from, 5, 3, 4, cudaMemcpyDeviceToDevice, 0); // a pitch below the width
+}
+
 __global__ void ask(int *o) {
     o[1] = 42;
     cudaGetDevice(o);
@@ -55,7 +61,7 @@ int main() {
     int *o, *status;
     CHECK(cudaMallocManaged(&lines, 3 * sizeof *lines));
     CHECK(cudaMallocManaged(&o, 16 * sizeof *o));
-    CHECK(cudaMallocManaged(&status, 2 * sizeof *status));
+    CHECK(cudaMallocManaged(&status, 3 * sizeof *status));
     take<<<1, 3>>>(lines);
     sum<<<1, 1>>>(lines, o);
     give<<<1, 3>>>(lines);
@@ -65,6 +71,14 @@ int main() {
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < 9; i++) printf("%d ", o[i]);
     printf("%d %d\n", status[0], status[1]);
+    char *rows;
+    CHECK(cudaMallocManaged(&rows, 52));
+    memset(rows, '.', 32);
+    memcpy(rows + 32, "abcdefghijklmnopqrst", 20);
+    move_rows<<<1, 1>>>(rows, rows + 32, status);
+    CHECK(cudaDeviceSynchronize());
+    printf("%.32s %d %d %d\n", rows, status[0], status[1], status[2]);
+    CHECK(cudaFree(rows));
     ask<<<1, 1>>>(o);
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < 7; i++) printf("%d ", o[i]);
