@@ -432,19 +432,19 @@ CUresult cuStreamCreate(CUstream *s, unsigned flags) {
 CUresult cuStreamCreateWithPriority(CUstream *s, unsigned flags, int priority) {
     return WITH_CONTEXT(cudaStreamCreateWithPriority(s, flags, priority));
 }
-CUresult cuStreamDestroy(CUstream s) { return WITH_CONTEXT(cudaStreamDestroy(s)); }
-CUresult cuStreamSynchronize(CUstream s) { return WITH_CONTEXT(cudaStreamSynchronize(s)); }
-CUresult cuStreamQuery(CUstream s) { return WITH_CONTEXT(cudaStreamQuery(s)); }
+CUresult cuStreamDestroy(CUstream s) { return WITH_STREAM(s, cudaStreamDestroy(s)); }
+CUresult cuStreamSynchronize(CUstream s) { return WITH_STREAM(s, cudaStreamSynchronize(s)); }
+CUresult cuStreamQuery(CUstream s) { return WITH_STREAM(s, cudaStreamQuery(s)); }
 CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags) {
     return WITH_CONTEXT(cudaStreamWaitEvent(s, e, flags));
 }
 CUresult cuEventCreate(CUevent *e, unsigned flags) {
     return WITH_CONTEXT(cudaEventCreateWithFlags(e, flags));
 }
-CUresult cuEventDestroy(CUevent e) { return WITH_CONTEXT(cudaEventDestroy(e)); }
+CUresult cuEventDestroy(CUevent e) { return WITH_DRIVER(cudaEventDestroy(e)); }
 CUresult cuEventRecord(CUevent e, CUstream s) { return WITH_CONTEXT(cudaEventRecord(e, s)); }
-CUresult cuEventQuery(CUevent e) { return WITH_CONTEXT(cudaEventQuery(e)); }
-CUresult cuEventSynchronize(CUevent e) { return WITH_CONTEXT(cudaEventSynchronize(e)); }
+CUresult cuEventQuery(CUevent e) { return WITH_DRIVER(cudaEventQuery(e)); }
+CUresult cuEventSynchronize(CUevent e) { return WITH_DRIVER(cudaEventSynchronize(e)); }
 CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b) {
-    return WITH_CONTEXT(cudaEventElapsedTime(ms, a, b));
+    return WITH_DRIVER(cudaEventElapsedTime(ms, a, b));
 }

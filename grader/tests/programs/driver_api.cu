@@ -116,6 +116,9 @@ int main() {
     CHECK(cuDeviceGetByPCIBusId(&found, "0:1:0.0")); // the numbers are hexadecimal, of any width
     printf("device %d; on another bus: %d\n", found, cuDeviceGetByPCIBusId(&found, "0:2:0.0"));
     printf("without a context: %d, %d, %d\n", cuMemFreeAsync(block, stream), cuMemFree(plain), cuMemAlloc(&plain, 64));
+    CHECK(cuEventElapsedTime(&ms, begin, end));
+    CHECK(cuEventQuery(end));
+    CHECK(cuStreamSynchronize(stream));
     CHECK(cuMemPoolDestroy(pool));
     CHECK(cuDevicePrimaryCtxRelease(device));
     return 0;
