@@ -13,6 +13,9 @@ CUresult wb_driver_check_device(CUdevice d);
 int wb_driver_context_device(CUcontext c);
 CUcontext wb_driver_context_of(unsigned device);
 
+/* CUDA's headers have it since 12.3. */
+CUresult cuFuncGetName(const char **name, CUfunction f);
+
 /* For calls that need no current context, such as those of memory, which know their own. */
 #define WITH_DRIVER(call)                                                                 \
     (wb_driver_check_context() == CUDA_ERROR_NOT_INITIALIZED ? CUDA_ERROR_NOT_INITIALIZED \

@@ -118,6 +118,13 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
 
 /* ---- kernels ---- */
 
+CUresult cuFuncGetName(const char **name, CUfunction f) {
+    int error;
+    const struct wb_function *function = wb_get_function(f, &error);
+    if (function) *name = function->name;
+    return function ? CUDA_SUCCESS : wb_driver_result(error);
+}
+
 CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, void **extra) {
     if (!c || extra) return CUDA_ERROR_INVALID_VALUE;
     cudaLaunchConfig_t config = {.gridDim = {c->gridDimX, c->gridDimY, c->gridDimZ},
@@ -208,6 +215,18 @@ CUresult cuLaunchHostFunc(CUstream s, CUhostFn f, void *data) {
 }
 CUresult cuStreamAddCallback(CUstream s, CUstreamCallback f, void *data, unsigned flags) {
     return WITH_CONTEXT(cudaStreamAddCallback(s, (cudaStreamCallback_t)f, data, flags));
+}
+/* Both interfaces number attributes alike, and lay their values out alike. */
+CUresult cuStreamGetAttribute(CUstream s, CUstreamAttrID id, CUstreamAttrValue *value) {
+    return WITH_STREAM(
+        s, cudaStreamGetAttribute(s, (cudaStreamAttrID)id, (cudaStreamAttrValue *)value));
+}
+CUresult cuStreamSetAttribute(CUstream s, CUstreamAttrID id, const CUstreamAttrValue *value) {
+    return WITH_STREAM(
+        s, cudaStreamSetAttribute(s, (cudaStreamAttrID)id, (const cudaStreamAttrValue *)value));
+}
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
+    return WITH_STREAM(to, cudaStreamCopyAttributes(to, from));
 }
 CUresult cuStreamGetFlags(CUstream s, unsigned *flags) {
     return WITH_CONTEXT(cudaStreamGetFlags(s, flags));

@@ -1,8 +1,6 @@
 /* entry_point.c — looks up driver calls by name. Programs call cuTensorMapEncodeTiled this way
  * without linking the driver. */
-#include "grader/runtime/runtime.h"
-
-#include <cuda.h>
+#include "grader/runtime/driver.h"
 
 #include <string.h>
 
