@@ -225,6 +225,9 @@ CUresult cuStreamSetAttribute(CUstream s, CUstreamAttrID id, const CUstreamAttrV
     return WITH_STREAM(
         s, cudaStreamSetAttribute(s, (cudaStreamAttrID)id, (const cudaStreamAttrValue *)value));
 }
+CUresult cuStreamAttachMemAsync(CUstream s, CUdeviceptr p, size_t n, unsigned flags) {
+    return WITH_STREAM(s, cudaStreamAttachMemAsync(s, (void *)p, n, flags));
+}
 CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
     return WITH_STREAM(to, cudaStreamCopyAttributes(to, from));
 }

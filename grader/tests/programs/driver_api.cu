@@ -104,6 +104,10 @@ int main() {
     attribute.syncPolicy = CU_SYNC_POLICY_SPIN;
     CHECK(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &attribute));
     CHECK(cuStreamGetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &read));
+    CUdeviceptr shared;
+    CHECK(cuMemAllocManaged(&shared, 64, CU_MEM_ATTACH_GLOBAL));
+    CHECK(cuStreamAttachMemAsync(stream, shared, 0, CU_MEM_ATTACH_SINGLE));
+    CHECK(cuMemFree(shared));
     CUstream copy;
     CHECK(cuStreamCreate(&copy, CU_STREAM_DEFAULT));
     CHECK(cuStreamCopyAttributes(copy, stream));
