@@ -495,6 +495,35 @@ START_TEST(native_code_of_a_long_kernel_is_not_made) {
 }
 END_TEST
 
+/* CMake links a program without a CUDA file by the C++ compiler; the toolchain file has it link our
+ * runtime and cuBLAS. */
+START_TEST(a_cmake_project_without_cuda_files_links_our_libraries) {
+    static const char list[] =
+        "cmake_minimum_required(VERSION 3.18)\nproject(host CXX)\nfind_package(CUDAToolkit "
+        "REQUIRED)\nadd_executable(host host.cpp)\ntarget_link_libraries(host CUDA::cudart "
+        "CUDA::cuda_driver CUDA::cublas)\n";
+    static const char source[] =
+        "#include <cublas_v2.h>\n#include <cuda.h>\nint main() { void *p; cublasHandle_t h;\n"
+        "    return cudaMalloc(&p, 4) || cuMemFree((CUdeviceptr)p) || cublasCreate(&h); }\n";
+    char path[sizeof work + 64];
+    struct err e = {0};
+    if (shell("command -v cmake >/dev/null")) return;
+    ck_assert_int_eq(shell("rm -rf %s/cmake && mkdir %s/cmake", work, work), 0);
+    snprintf(path, sizeof path, "%s/cmake/CMakeLists.txt", work);
+    ck_assert_msg(file_write(path, list, strlen(list), &e), "%s", e.text);
+    snprintf(path, sizeof path, "%s/cmake/host.cpp", work);
+    ck_assert_msg(file_write(path, source, strlen(source), &e), "%s", e.text);
+    ck_assert_int_eq(
+        shell("export SIMGPU=%s/simgpu; cmake -S %s/cmake -B %s/cmake/build "
+              "-DCUDAToolkit_ROOT=%s/cuda "
+              "-DCMAKE_TOOLCHAIN_FILE=$PWD/grader/template/ci/simgpu.cmake >%s/cmake/log 2>&1 "
+              "&& cmake --build %s/cmake/build >>%s/cmake/log 2>&1",
+              build, work, work, build, work, work, work),
+        0);
+    ck_assert_int_eq(shell("%s/simgpu run %s/cmake/build/host", build, work), 0);
+}
+END_TEST
+
 UNIT_SUITE(simgpu) {
     Suite *suite = suite_create("simgpu");
     TCase *tc = tcase_create("command line");
@@ -510,6 +539,7 @@ UNIT_SUITE(simgpu) {
     tcase_add_test(tc, completion_offers_commands_options_and_exercises);
     tcase_add_test(tc, a_program_without_a_server_sees_no_device);
     tcase_add_test(tc, a_foreign_cuda_runtime_is_reported);
+    tcase_add_test(tc, a_cmake_project_without_cuda_files_links_our_libraries);
     tcase_add_test(tc, programs_built_for_sass_only_run_their_ptx);
     tcase_add_test(tc, consecutive_programs_get_a_fresh_device);
     tcase_add_test(tc, json_counters_sum_over_lines);
