@@ -4,26 +4,43 @@
 #include <string.h>
 #include <strings.h>
 
-/* Returns the bytes of the UTF-8 character at `s`, 0 if it is invalid. Also rejects C1 controls
- * (U+0080..9F) and line separators, which some terminals obey, and direction overrides, which
- * disguise code. */
-static size_t utf8_length(const unsigned char *s, size_t n) {
+/* Returns the bytes of the UTF-8 character at `s` and sets `code`; 0 if it is invalid. */
+static size_t utf8_decode(const unsigned char *s, size_t n, unsigned *code) {
     static const unsigned smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
     size_t length = s[0] < 0x80                   ? 1
                     : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
                     : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
                     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
                                                   : 0;
+    *code = s[0];
     if (length <= 1 || length > n) return length > n ? 0 : length;
-    unsigned code = s[0] & (0x7f >> length);
+    *code = s[0] & (0x7f >> length);
     for (size_t i = 1; i < length; i++) {
         if ((s[i] & 0xc0) != 0x80) return 0;
-        code = code << 6 | (s[i] & 0x3f);
+        *code = *code << 6 | (s[i] & 0x3f);
     }
+    bool is_surrogate = *code >= 0xd800 && *code < 0xe000;
+    return *code < smallest[length] || is_surrogate || *code > 0x10ffff ? 0 : length;
+}
+
+/* Returns the bytes of the UTF-8 character at `s`, 0 if it is invalid. Also rejects C1 controls
+ * (U+0080..9F) and line separators, which some terminals obey, and direction overrides, which
+ * disguise code. */
+static size_t utf8_length(const unsigned char *s, size_t n) {
+    unsigned code;
+    size_t length = utf8_decode(s, n, &code);
     bool unsafe = (code >= 0x80 && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
-                  (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
-                  (code >= 0xd800 && code < 0xe000) || code > 0x10ffff;
-    return code < smallest[length] || unsafe ? 0 : length;
+                  (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    return length > 1 && unsafe ? 0 : length;
+}
+
+void text_put_utf8(struct buf *out, const char *s) {
+    for (size_t n = strlen(s), length; n; s += length, n -= length) {
+        unsigned code;
+        length = utf8_decode((const unsigned char *)s, n, &code);
+        if (length) buf_add(out, s, length);
+        else length = 1, buf_puts(out, "\ufffd");
+    }
 }
 
 static void append_clean(struct buf *out, const char *s, size_t n, bool one_line) {

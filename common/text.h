@@ -11,6 +11,8 @@
 void text_clean(struct buf *out, const char *s, size_t n, size_t limit);
 /* Appends a name for one line of a report: escapes newlines and tabs, too. */
 void text_clean_name(struct buf *out, const char *s);
+/* Appends a text with U+FFFD for each byte that is not valid UTF-8. */
+void text_put_utf8(struct buf *out, const char *s);
 /* Replaces every `from` in `b` by `to`. */
 void text_replace(struct buf *b, const char *from, const char *to);
 /* Replaces mangled C++ names (`_Z9transposePfPKfii`) by their source names (`transpose`). */

@@ -323,6 +323,12 @@ fi
 static=$(sed 's/-lffi/-l:libffi.a/' "$build/deps/ffi")
 if links ffi.h $(cat "$build/deps/headers") $static; then keep ffi-static $static; else cp "$build/deps/ffi" "$build/deps/ffi-static"; fi
 rm -f "$probe"
+
+# Stores on a server need libpq's header to compile; the grader loads the library itself on demand.
+if [ "$(missing store)" ]; then
+    (kind=store here=$(family) && [ "$asked" = build ] && may_install && install $(missing store) && [ -z "$(missing store)" ]) ||
+        say "no PostgreSQL client library (libpq), so a class's store can only be a file; nothing else needs it"
+fi
 [ "$asked" = build ] || exit 0
 
 if [ "$(missing editor)" ]; then

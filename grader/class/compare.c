@@ -13,45 +13,52 @@
     "r.terms || r.counted AS terms, r.key"
 
 static const char *const prepare_statements[] = {
-    "DROP TABLE IF EXISTS temp.old_grade",
-    "DROP TABLE IF EXISTS temp.new_grade",
+    "DROP TABLE IF EXISTS old_grade",
+    "DROP TABLE IF EXISTS new_grade",
     "CREATE TEMP TABLE old_grade AS SELECT " GRADE_COLUMNS
-    " FROM main.gradebook g LEFT JOIN main.result r ON r.key = g.key",
+    " FROM gradebook g LEFT JOIN result r ON r.key = g.key",
     "CREATE TEMP TABLE new_grade AS SELECT " GRADE_COLUMNS
-    " FROM other.gradebook g LEFT JOIN other.result r ON r.key = g.key",
-    "CREATE UNIQUE INDEX temp.old_grade_id ON old_grade (student, exercise)",
-    "CREATE UNIQUE INDEX temp.new_grade_id ON new_grade (student, exercise)",
+    " FROM other_gradebook g LEFT JOIN other_result r ON r.key = g.key",
+    "CREATE UNIQUE INDEX old_grade_id ON old_grade (student, exercise)",
+    "CREATE UNIQUE INDEX new_grade_id ON new_grade (student, exercise)",
 };
 
 /* One of "", ", file" and so on for each thing that a grade depends on. */
-#define CHANGES                                                              \
-    "CASE WHEN a.source IS NOT b.source THEN ', file' ELSE '' END || "       \
-    "CASE WHEN a.state IN ('overridden', 'excused') OR "                     \
-    "b.state IN ('overridden', 'excused') THEN ', decision' ELSE '' END || " \
-    "CASE WHEN a.source IS b.source AND (a.key IS NULL) <> (b.key IS NULL) " \
-    "THEN ', graded in one store only' ELSE '' END || "                      \
-    "CASE WHEN a.seed <> b.seed THEN ', seed' ELSE '' END || "               \
-    "CASE WHEN a.device <> b.device THEN ', device' ELSE '' END || "         \
-    "CASE WHEN a.grader <> b.grader THEN ', grader' ELSE '' END || "         \
-    "CASE WHEN a.nvcc <> b.nvcc THEN ', nvcc' ELSE '' END || "               \
-    "CASE WHEN a.book <> b.book THEN ', book' ELSE '' END || "               \
+#define CHANGES                                                                                   \
+    "CASE WHEN coalesce(a.source, '') <> coalesce(b.source, '') THEN ', file' ELSE '' END || "    \
+    "CASE WHEN a.state IN ('overridden', 'excused') OR "                                          \
+    "b.state IN ('overridden', 'excused') THEN ', decision' ELSE '' END || "                      \
+    "CASE WHEN coalesce(a.source, '') = coalesce(b.source, '') AND (a.key IS NULL) <> (b.key IS " \
+    "NULL) "                                                                                      \
+    "THEN ', graded in one store only' ELSE '' END || "                                           \
+    "CASE WHEN a.seed <> b.seed THEN ', seed' ELSE '' END || "                                    \
+    "CASE WHEN a.device <> b.device THEN ', device' ELSE '' END || "                              \
+    "CASE WHEN a.grader <> b.grader THEN ', grader' ELSE '' END || "                              \
+    "CASE WHEN a.nvcc <> b.nvcc THEN ', nvcc' ELSE '' END || "                                    \
+    "CASE WHEN a.book <> b.book THEN ', book' ELSE '' END || "                                    \
     "CASE WHEN a.terms <> b.terms THEN ', assignment' ELSE '' END"
 static const char differences_sql[] =
     "SELECT p.student, p.exercise,"
-    /* printf() would make 0.0 of no score. */
-    " coalesce(a.verdict, a.state, 'none'), iif(a.score IS NULL, '-', printf('%.1f', a.score)),"
-    " coalesce(b.verdict, b.state, 'none'), iif(b.score IS NULL, '-', printf('%.1f', b.score)),"
-    " CASE WHEN a.student IS NULL THEN 'only in the second store'"
-    "  WHEN b.student IS NULL THEN 'only in the first store'"
-    "  ELSE coalesce(nullif(substr(" CHANGES ", 3), ''), 'nothing that it depends on') END,"
-    " coalesce(b.reason, '')"
-    " FROM (SELECT student, exercise FROM old_grade"
-    "  UNION SELECT student, exercise FROM new_grade) p"
-    " LEFT JOIN old_grade a ON a.student = p.student AND a.exercise = p.exercise"
-    " LEFT JOIN new_grade b ON b.student = p.student AND b.exercise = p.exercise"
-    " WHERE a.state IS NOT b.state OR a.verdict IS NOT b.verdict OR a.score IS NOT b.score"
-    "  OR a.max_score IS NOT b.max_score"
-    " ORDER BY 1, 2";
+    " coalesce(a.verdict, a.state, 'none'), " EXPORT_ROUNDED(
+        "a.score") ","
+                   " coalesce(b.verdict, b.state, 'none'), " EXPORT_ROUNDED(
+                       "b.score") ","
+                                  " CASE WHEN a.student IS NULL THEN 'only in the second store'"
+                                  "  WHEN b.student IS NULL THEN 'only in the first store'"
+                                  "  ELSE coalesce(nullif(substr(" CHANGES
+                                  ", 3), ''), 'nothing that it depends on') END,"
+                                  " coalesce(b.reason, '')"
+                                  " FROM (SELECT student, exercise FROM old_grade"
+                                  "  UNION SELECT student, exercise FROM new_grade) p"
+                                  " LEFT JOIN old_grade a ON a.student = p.student AND a.exercise "
+                                  "= p.exercise"
+                                  " LEFT JOIN new_grade b ON b.student = p.student AND b.exercise "
+                                  "= p.exercise"
+                                  " WHERE coalesce(a.state, '') <> coalesce(b.state, '')"
+                                  "  OR coalesce(a.verdict, '') <> coalesce(b.verdict, '')"
+                                  "  OR coalesce(a.score, -1) <> coalesce(b.score, -1)"
+                                  "  OR coalesce(a.max_score, -1) <> coalesce(b.max_score, -1)"
+                                  " ORDER BY 1, 2";
 
 static bool prepare_tables(struct store *s, struct err *e) {
     bool ok = true;
@@ -60,8 +67,8 @@ static bool prepare_tables(struct store *s, struct err *e) {
     return ok;
 }
 
-static void write_csv_row(sqlite3_stmt *q, FILE *f) {
-    for (int i = 0; i < sqlite3_column_count(q); i++) {
+static void write_csv_row(struct store_rows *q, FILE *f) {
+    for (int i = 0; i < store_column_count(q); i++) {
         bool is_score = i == 3 || i == 5;
         struct buf cell = {0};
         text_clean_name(&cell, store_column_text(q, i));
@@ -73,7 +80,7 @@ static void write_csv_row(sqlite3_stmt *q, FILE *f) {
     fputs("\r\n", f);
 }
 
-static void write_text_row(sqlite3_stmt *q, FILE *f) {
+static void write_text_row(struct store_rows *q, FILE *f) {
     export_padded_text(f, store_column_text(q, 0), 24, true);
     fprintf(f, "%-20s %-8s %6s -> %-8s %6s  %s\n", export_exercise_name(store_column_text(q, 1)),
             store_column_text(q, 2), store_column_text(q, 3), store_column_text(q, 4),
@@ -84,7 +91,7 @@ static bool write_differences(struct store *s, bool as_csv, FILE *f, struct comp
                               struct err *e) {
     if (as_csv)
         fputs("student,exercise,old_verdict,old_score,new_verdict,new_score,changed,reason\r\n", f);
-    sqlite3_stmt *q = store_query(s, e, differences_sql, "");
+    struct store_rows *q = store_query(s, e, differences_sql, "");
     for (out->changed = 0; store_step(s, &q, e); out->changed++)
         as_csv ? write_csv_row(q, f) : write_text_row(q, f);
     return !e->text[0];
@@ -95,12 +102,11 @@ static const char means_sql[] =
     " USING (student, exercise)";
 
 static bool read_means(struct store *s, struct comparison *out, struct err *e) {
-    sqlite3_stmt *q = store_query(s, e, means_sql, "");
+    struct store_rows *q = store_query(s, e, means_sql, "");
     if (store_step(s, &q, e)) {
-        out->common = sqlite3_column_int64(q, 0);
-        out->has_means =
-            sqlite3_column_type(q, 1) != SQLITE_NULL && sqlite3_column_type(q, 2) != SQLITE_NULL;
-        out->old_mean = sqlite3_column_double(q, 1), out->new_mean = sqlite3_column_double(q, 2);
+        out->common = store_column_int64(q, 0);
+        out->has_means = !store_column_is_null(q, 1) && !store_column_is_null(q, 2);
+        out->old_mean = store_column_double(q, 1), out->new_mean = store_column_double(q, 2);
     }
     store_finalize(&q);
     return !e->text[0];

@@ -24,7 +24,7 @@ enum decision_kind decision_parse_kind(const char *name) {
 
 static bool has_row(struct store *s, const char *sql, const char *student, const char *exercise,
                     struct err *e) {
-    sqlite3_stmt *q = store_query(s, e, sql, "tt", student, exercise);
+    struct store_rows *q = store_query(s, e, sql, "tt", student, exercise);
     bool found = store_step(s, &q, e);
     store_finalize(&q);
     return found;
@@ -90,7 +90,7 @@ static bool parse_value(const struct decision *d, char out[MAX_TEXT_BYTES], stru
 
 /* Appends what counted before the decision. */
 static void put_former(struct store *s, const struct decision *d, struct buf *out, struct err *e) {
-    sqlite3_stmt *q = store_query(
+    struct store_rows *q = store_query(
         s, e,
         "SELECT value FROM decided WHERE student = ? AND exercise = ? AND kind = ? AND line = ?",
         "tttl", d->student, d->exercise, kind_names[d->kind], (long long)d->line);
@@ -99,11 +99,14 @@ static void put_former(struct store *s, const struct decision *d, struct buf *ou
     if (out->size || d->kind != DECISION_score) return;
     q = store_query(
         s, e,
-        "SELECT coalesce(verdict || ', ', '') || CASE WHEN score IS NULL THEN state || "
-        "', no score' ELSE printf('%.2f', score) END FROM gradebook WHERE student = ? AND "
+        "SELECT coalesce(verdict || ', ', ''), state, score FROM gradebook WHERE student = ? AND "
         "exercise = ?",
         "tt", d->student, d->exercise);
-    if (store_step(s, &q, e)) buf_puts(out, store_column_text(q, 0));
+    if (store_step(s, &q, e)) {
+        buf_puts(out, store_column_text(q, 0));
+        if (store_column_is_null(q, 2)) buf_printf(out, "%s, no score", store_column_text(q, 1));
+        else buf_printf(out, "%.2f", store_column_double(q, 2));
+    }
     store_finalize(&q);
 }
 
@@ -111,7 +114,7 @@ static void put_former(struct store *s, const struct decision *d, struct buf *ou
  * the transaction that adds it, so nobody decides in between. */
 static bool check_seen(struct store *s, const struct decision *d, struct err *e) {
     if (!d->last_seen) return true;
-    sqlite3_stmt *q = store_query(
+    struct store_rows *q = store_query(
         s, e,
         "SELECT author, value FROM decision WHERE student = ? AND exercise = ? AND kind = ? AND "
         "line = ? AND n > ? ORDER BY n DESC",
@@ -196,7 +199,7 @@ bool decision_add(struct store *s, const struct decision *d, struct err *e) {
     return decision_add_all(s, d, 1, e);
 }
 
-sqlite3_stmt *decision_query_partners(struct store *s, const char *student, struct err *e) {
+struct store_rows *decision_query_partners(struct store *s, const char *student, struct err *e) {
     return store_query(s, e,
                        "SELECT DISTINCT o.student FROM entry e JOIN entry o ON o.name = e.name AND "
                        "o.layout = e.layout WHERE e.student = ? AND o.student <> e.student ORDER "
@@ -206,20 +209,20 @@ sqlite3_stmt *decision_query_partners(struct store *s, const char *student, stru
 
 /* ---- the history ---- */
 
-static sqlite3_stmt *query_history(struct store *s, struct err *e) {
+static struct store_rows *query_history(struct store *s, struct err *e) {
     return store_query(
         s, e,
         "SELECT made_at, author, student, exercise, kind, CASE line WHEN 0 THEN '' ELSE "
-        "line END, CASE value WHEN '' THEN '-' ELSE value END, former, reason FROM "
+        "CAST(line AS TEXT) END, CASE value WHEN '' THEN '-' ELSE value END, former, reason FROM "
         "decision ORDER BY n",
         "");
 }
 
 bool decision_export_csv(struct store *s, FILE *f, struct err *e) {
     fputs("made_at,author,student,exercise,kind,line,value,former,reason\r\n", f);
-    sqlite3_stmt *q = query_history(s, e);
+    struct store_rows *q = query_history(s, e);
     while (store_step(s, &q, e)) {
-        for (int i = 0; i < sqlite3_column_count(q); i++) {
+        for (int i = 0; i < store_column_count(q); i++) {
             struct buf cell = {0};
             text_clean_name(&cell, store_column_text(q, i));
             fputs(i ? "," : "", f), export_csv_cell(f, buf_str(&cell));
@@ -231,7 +234,7 @@ bool decision_export_csv(struct store *s, FILE *f, struct err *e) {
 }
 
 bool decision_export_text(struct store *s, FILE *f, struct err *e) {
-    sqlite3_stmt *q = query_history(s, e);
+    struct store_rows *q = query_history(s, e);
     while (store_step(s, &q, e)) {
         struct buf line = {0};
         const char *at_line = store_column_text(q, 5);
@@ -248,8 +251,8 @@ bool decision_export_text(struct store *s, FILE *f, struct err *e) {
     return !e->text[0];
 }
 
-sqlite3_stmt *decision_query(struct store *s, const char *student, const char *exercise,
-                             struct err *e) {
+struct store_rows *decision_query(struct store *s, const char *student, const char *exercise,
+                                  struct err *e) {
     return store_query(
         s, e,
         "SELECT kind, line, value, reason, author FROM decided d WHERE exercise IN (?2, '') AND "
@@ -260,8 +263,8 @@ sqlite3_stmt *decision_query(struct store *s, const char *student, const char *e
 
 /* ---- requests ---- */
 
-sqlite3_stmt *decision_query_requests(struct store *s, const char *student, const char *exercise,
-                                      struct err *e) {
+struct store_rows *decision_query_requests(struct store *s, const char *student,
+                                           const char *exercise, struct err *e) {
     return store_query(
         s, e,
         "SELECT q.made_at, q.student, q.exercise, q.author, q.value, q.next IS NULL AND "
@@ -285,9 +288,9 @@ bool decision_forget(struct store *s, const char *student, long long *result_cou
         "DELETE FROM submission WHERE student = ?1",
         "DELETE FROM decision WHERE student = ?1 OR (kind = 'partner' AND ?1 IN (value, former))",
         "DELETE FROM entry WHERE student = ?1",
-        "DELETE FROM intake WHERE student = ?1 OR (student = '' AND (instr(entry, ?1) OR "
-        "instr(entry, "
-        "(SELECT nullif(name, '') FROM student WHERE id = ?1))))",
+        "DELETE FROM intake WHERE student = ?1 OR (student = '' AND (replace(entry, ?1, '') <> "
+        "entry OR "
+        "replace(entry, (SELECT nullif(name, '') FROM student WHERE id = ?1), '') <> entry))",
         "DELETE FROM student WHERE id = ?1",
         "DELETE FROM result WHERE digest IN (SELECT digest FROM gone) AND ?1 <> ''"};
     if (!has_row(s, "SELECT 1 FROM student WHERE id = ?1 AND ?2 IS NOT NULL", student, "", e))
@@ -296,14 +299,13 @@ bool decision_forget(struct store *s, const char *student, long long *result_cou
                                     "%s has no student '%.100s'; `grader export` lists "
                                     "the ids",
                                     s->path, student);
-    bool ok = store_exec(s, e, "PRAGMA secure_delete = ON", "") && store_begin(s, e);
+    bool ok = store_prepare_erase(s, e) && store_begin(s, e);
     if (!ok) return false;
     for (unsigned i = 0; i < sizeof statements / sizeof *statements && ok; i++)
         ok = store_exec(s, e, statements[i], "t", student);
-    *result_count = ok ? store_query_int(s, e, "SELECT changes()") : -1;
+    *result_count = ok ? store_changed_rows(s) : -1;
     ok = ok &&
          store_exec(s, e, "DELETE FROM source WHERE digest IN (SELECT digest FROM gone)", "") &&
          store_exec(s, e, "DROP TABLE gone", "");
-    return store_commit(s, ok, e) && store_exec(s, e, "VACUUM", "") &&
-           store_exec(s, e, "PRAGMA wal_checkpoint(TRUNCATE)", "");
+    return store_commit(s, ok, e) && store_erase(s, e);
 }

@@ -38,18 +38,18 @@ bool decision_add(struct store *s, const struct decision *d, struct err *e);
 /* Adds all decisions of a list, or none of them. */
 bool decision_add_all(struct store *s, const struct decision *list, unsigned n, struct err *e);
 /* Queries the students who handed in the same entry, as a group does: their ids. */
-sqlite3_stmt *decision_query_partners(struct store *s, const char *student, struct err *e);
+struct store_rows *decision_query_partners(struct store *s, const char *student, struct err *e);
 /* Write the history, the latest last. */
 bool decision_export_text(struct store *s, FILE *f, struct err *e);
 bool decision_export_csv(struct store *s, FILE *f, struct err *e);
 /* Queries the valid decisions about a student's exercise: kind, line, value, reason, author. */
-sqlite3_stmt *decision_query(struct store *s, const char *student, const char *exercise,
-                             struct err *e);
+struct store_rows *decision_query(struct store *s, const char *student, const char *exercise,
+                                  struct err *e);
 /* Queries the requests, oldest first: when, student, exercise, author, text, is_open, and of the
  * answer, NULL = none: text, author, when. A NULL student or exercise selects all. A request is
  * open until it is answered, withdrawn, or replaced by the student's next one. */
-sqlite3_stmt *decision_query_requests(struct store *s, const char *student, const char *exercise,
-                                      struct err *e);
+struct store_rows *decision_query_requests(struct store *s, const char *student,
+                                           const char *exercise, struct err *e);
 /* Removes all that the store has of a student. `*result_count` becomes the number of results that
  * nobody else has. Returns false if there is no such student. */
 bool decision_forget(struct store *s, const char *student, long long *result_count, struct err *e);

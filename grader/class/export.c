@@ -22,13 +22,11 @@ static const char gradebook_sql[] =
                                 "g.submitter), 1.0) FROM gradebook g ORDER BY student, exercise";
 #undef X
 
-sqlite3_stmt *export_query_gradebook(struct store *s, struct err *e) {
+struct store_rows *export_query_gradebook(struct store *s, struct err *e) {
     return store_query(s, e, gradebook_sql, "");
 }
 
-static bool is_null(sqlite3_stmt *q, int column) {
-    return sqlite3_column_type(q, column) == SQLITE_NULL;
-}
+static bool is_null(struct store_rows *q, int column) { return store_column_is_null(q, column); }
 
 /* ---- tables ---- */
 
@@ -50,12 +48,12 @@ void export_csv_cell(FILE *f, const char *s) {
     fputc('"', f);
 }
 
-static void put_number(FILE *f, sqlite3_stmt *q, int column, const char *format) {
-    if (!is_null(q, column)) fprintf(f, format, sqlite3_column_double(q, column));
+static void put_number(FILE *f, struct store_rows *q, int column, const char *format) {
+    if (!is_null(q, column)) fprintf(f, format, store_column_double(q, column));
 }
 
 /* Returns the verdict, or "-" if there is no result. */
-static const char *verdict_or_dash(sqlite3_stmt *q) {
+static const char *verdict_or_dash(struct store_rows *q) {
     return is_null(q, EXPORT_verdict) ? "-" : store_column_text(q, EXPORT_verdict);
 }
 
@@ -88,11 +86,11 @@ void export_reason(FILE *f, const char *reason, unsigned max_bytes) {
 
 bool export_text(struct store *s, FILE *f, struct err *e) {
     fprintf(f, "%-24s %-20s %-8s %6s  %s\n", "student", "exercise", "verdict", "score", "reason");
-    sqlite3_stmt *q = export_query_gradebook(s, e);
+    struct store_rows *q = export_query_gradebook(s, e);
     while (store_step(s, &q, e)) {
         char score[32] = "-";
         if (!is_null(q, EXPORT_score))
-            snprintf(score, sizeof score, "%.1f", sqlite3_column_double(q, EXPORT_score));
+            snprintf(score, sizeof score, "%.1f", store_column_double(q, EXPORT_score));
         bool is_graded = !is_null(q, EXPORT_verdict);
         char reason[256];
         export_padded_text(f, store_column_text(q, EXPORT_student), 24, EXPORT_CUT_LONG);
@@ -125,7 +123,7 @@ bool export_csv(struct store *s, FILE *f, struct err *e) {
           "grader,"
           "nvcc,graded_at,file\r\n",
           f);
-    sqlite3_stmt *q = export_query_gradebook(s, e);
+    struct store_rows *q = export_query_gradebook(s, e);
     while (store_step(s, &q, e)) {
         export_csv_cell(f, store_column_text(q, EXPORT_student));
         fprintf(f, ",\"%s\",%s,", store_column_text(q, EXPORT_exercise), verdict_or_dash(q));
@@ -148,7 +146,7 @@ bool export_nbgrader(struct store *s, FILE *f, struct err *e) {
           "max_score\r\n",
           f);
     char deadline[32] = "";
-    sqlite3_stmt *q = store_query(s, e, "SELECT deadline FROM assignment", "");
+    struct store_rows *q = store_query(s, e, "SELECT deadline FROM assignment", "");
     if (store_step(s, &q, e)) snprintf(deadline, sizeof deadline, "%s", store_column_text(q, 0));
     store_finalize(&q);
     q = export_query_gradebook(s, e);
@@ -157,8 +155,8 @@ bool export_nbgrader(struct store *s, FILE *f, struct err *e) {
         fprintf(f, "%s,", store_column_text(q, EXPORT_submitted_at)),
             export_csv_cell(f, store_column_text(q, EXPORT_student));
         fputs(",", f), export_csv_cell(f, store_column_text(q, EXPORT_name)), fputs(",,,", f);
-        double score = sqlite3_column_double(q, EXPORT_score),
-               late_factor = sqlite3_column_double(q, EXPORT_late_factor);
+        double score = store_column_double(q, EXPORT_score),
+               late_factor = store_column_double(q, EXPORT_late_factor);
         put_number(f, q, EXPORT_score, "%.1f"), fputc(',', f);
         if (!is_null(q, EXPORT_score))
             fprintf(f, "%.1f,%.1f", score * (1 - late_factor), score * late_factor);
@@ -176,14 +174,15 @@ bool export_totals(struct store *s, FILE *f, struct err *e) {
         return err_set(e, ERR_INPUT, "%s was graded without an assignment, so it has no totals",
                        s->path);
     fputs("student,name,submitted_at,days_late,total_percent,open,dropped\r\n", f);
-    sqlite3_stmt *q = store_query(s, e,
-                                  "SELECT student, name, submitted_at, days_late, percent, open, "
-                                  "dropped FROM total ORDER BY 1",
-                                  "");
+    struct store_rows *q =
+        store_query(s, e,
+                    "SELECT student, name, submitted_at, days_late, percent, open, "
+                    "dropped FROM total ORDER BY 1",
+                    "");
     while (store_step(s, &q, e)) {
         export_csv_cell(f, store_column_text(q, 0)), fputc(',', f),
             export_csv_cell(f, store_column_text(q, 1));
-        fprintf(f, ",%s,%lld,", store_column_text(q, 2), sqlite3_column_int64(q, 3));
+        fprintf(f, ",%s,%lld,", store_column_text(q, 2), store_column_int64(q, 3));
         put_number(f, q, 4, "%.2f"), fputc(',', f), export_csv_cell(f, store_column_text(q, 5)),
             fputc(',', f), export_csv_cell(f, store_column_text(q, 6));
         fputs("\r\n", f);
@@ -193,19 +192,18 @@ bool export_totals(struct store *s, FILE *f, struct err *e) {
 
 /* ---- JSON ---- */
 
-static json_t *text_or_null(sqlite3_stmt *q, int column) {
+static json_t *text_or_null(struct store_rows *q, int column) {
     json_t *j = is_null(q, column) ? json_null() : json_string(store_column_text(q, column));
     return j ? j : json_string("(not valid UTF-8)");
 }
 
-static json_t *score_or_null(sqlite3_stmt *q) {
-    return is_null(q, EXPORT_score) ? json_null()
-                                    : json_real(sqlite3_column_double(q, EXPORT_score));
+static json_t *score_or_null(struct store_rows *q) {
+    return is_null(q, EXPORT_score) ? json_null() : json_real(store_column_double(q, EXPORT_score));
 }
 
 /* Returns the result as the grader computed it; an instructor's score or excuse replaces the score.
  */
-static json_t *graded_json(sqlite3_stmt *q) {
+static json_t *graded_json(struct store_rows *q) {
     static const struct {
         const char *key;
         int column;
@@ -228,7 +226,7 @@ static json_t *graded_json(sqlite3_stmt *q) {
     return o;
 }
 
-static json_t *ungraded_json(sqlite3_stmt *q) {
+static json_t *ungraded_json(struct store_rows *q) {
     json_t *o = json_object();
     json_object_set_new(o, "id", text_or_null(q, EXPORT_exercise));
     json_object_set_new(o, "state", text_or_null(q, EXPORT_state));
@@ -245,7 +243,7 @@ static json_t *device_json(const char *name) {
     return o;
 }
 
-static json_t *begin_student(sqlite3_stmt *q) {
+static json_t *begin_student(struct store_rows *q) {
     json_t *o = json_object();
     json_object_set_new(o, "student", text_or_null(q, EXPORT_student));
     json_object_set_new(o, "exercises", json_array()),
@@ -254,20 +252,20 @@ static json_t *begin_student(sqlite3_stmt *q) {
 }
 
 /* Returns the requests to grade an exercise again, oldest first; NULL if there are none. */
-static json_t *requests_json(struct store *s, sqlite3_stmt *row, struct err *e) {
+static json_t *requests_json(struct store *s, struct store_rows *row, struct err *e) {
     static const struct {
         const char *key;
         int column;
     } keys[] = {{"made_at", 0}, {"author", 3},      {"text", 4},
                 {"answer", 6},  {"answered_by", 7}, {"answered_at", 8}};
     json_t *list = json_array();
-    sqlite3_stmt *q = decision_query_requests(s, store_column_text(row, EXPORT_student),
-                                              store_column_text(row, EXPORT_exercise), e);
+    struct store_rows *q = decision_query_requests(s, store_column_text(row, EXPORT_student),
+                                                   store_column_text(row, EXPORT_exercise), e);
     while (store_step(s, &q, e)) {
         json_t *o = json_object();
         for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
             json_object_set_new(o, keys[i].key, text_or_null(q, keys[i].column));
-        json_object_set_new(o, "open", json_boolean(sqlite3_column_int(q, 5)));
+        json_object_set_new(o, "open", json_boolean(store_column_int(q, 5)));
         json_array_append_new(list, o);
     }
     if (json_array_size(list)) return list;
@@ -280,7 +278,7 @@ static void append_exercise(json_t *student, const char *list, json_t *o, json_t
     json_array_append_new(json_object_get(student, list), o);
 }
 
-static void add_row_json(json_t *student, sqlite3_stmt *q, json_t *requests) {
+static void add_row_json(json_t *student, struct store_rows *q, json_t *requests) {
     if (is_null(q, EXPORT_verdict)) {
         append_exercise(student, "ungraded", ungraded_json(q), requests);
         if (!strcmp(store_column_text(q, EXPORT_state), "unclear"))
@@ -300,7 +298,7 @@ static void end_student(FILE *f, json_t *o, bool first) {
 }
 
 bool export_json(struct store *s, FILE *f, struct err *e) {
-    sqlite3_stmt *q = store_query(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
+    struct store_rows *q = store_query(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
     json_t *seed = json_string(store_step(s, &q, e) ? store_column_text(q, 0) : ""),
            *student = NULL;
     store_finalize(&q);

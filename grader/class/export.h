@@ -44,6 +44,8 @@ int export_feedback_zip(struct store *s, enum plan_layout layout, const char *pa
         X(speed_kind) X(vs_solution) X(reason) X(jail) X(seed) X(device)               \
             X(source_sha256) X(grader) X(nvcc) X(graded_at) X(file) X(book) X(seconds)
 /* clang-format on */
+/* A number of a statement with one digit behind the point, as text; '-' = NULL. */
+#define EXPORT_ROUNDED(sql) "coalesce(CAST(round(CAST(" sql " AS NUMERIC), 1) AS TEXT), '-')"
 enum export_column {
 #define X(name) EXPORT_##name,
     EXPORT_COLUMNS(X)
@@ -55,7 +57,7 @@ enum export_column {
     EXPORT_late_factor   /* 1 to 0, see assignment_late_factor; 1 without an assignment */
 };
 /* Returns the whole gradebook by student and exercise, with each result's JSON and report. */
-sqlite3_stmt *export_query_gradebook(struct store *s, struct err *e);
+struct store_rows *export_query_gradebook(struct store *s, struct err *e);
 /* Writes a quoted cell of CSV, which a spreadsheet never takes for a formula. */
 void export_csv_cell(FILE *f, const char *s);
 enum export_long_text { EXPORT_KEEP_LONG, EXPORT_CUT_LONG };

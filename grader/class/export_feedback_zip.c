@@ -93,18 +93,18 @@ static void put_decision(const char *author, const char *kind, const char *value
 /* Appends what was decided about the exercise as a whole. */
 static void put_decisions(struct feedback_zip *z, const char *student, const char *exercise,
                           struct buf *out) {
-    sqlite3_stmt *q = decision_query(z->s, student, exercise, z->e);
+    struct store_rows *q = decision_query(z->s, student, exercise, z->e);
     while (store_step(z->s, &q, z->e))
-        if (!sqlite3_column_int(q, 1))
+        if (!store_column_int(q, 1))
             put_decision(store_column_text(q, 4), store_column_text(q, 0), store_column_text(q, 2),
                          out);
 }
 
 /* Appends the file of `row`, each comment on a line behind that line. */
-static void put_commented_source(struct feedback_zip *z, const char *student, sqlite3_stmt *row,
-                                 struct buf *out) {
-    const char *at = sqlite3_column_blob(row, 5), *end = at + sqlite3_column_bytes(row, 5);
-    sqlite3_stmt *q =
+static void put_commented_source(struct feedback_zip *z, const char *student,
+                                 struct store_rows *row, struct buf *out) {
+    const char *at = store_column_bytes(row, 5), *end = at + store_column_size(row, 5);
+    struct store_rows *q =
         store_query(z->s, z->e,
                     "SELECT line, author, value FROM decided WHERE student = ? AND exercise = ? "
                     "AND kind = 'comment' AND line > 0 ORDER BY line",
@@ -115,7 +115,7 @@ static void put_commented_source(struct feedback_zip *z, const char *student, sq
         size_t n = newline ? (size_t)(newline + 1 - at) : (size_t)(end - at);
         buf_add(out, at, n), at += n;
         if (!newline && has_comment) buf_puts(out, "\n");
-        for (; has_comment && sqlite3_column_int(q, 0) <= line;
+        for (; has_comment && store_column_int(q, 0) <= line;
              has_comment = store_step(z->s, &q, z->e))
             put_decision(store_column_text(q, 1), "comment", store_column_text(q, 2), out);
     }
@@ -125,19 +125,21 @@ static void put_commented_source(struct feedback_zip *z, const char *student, sq
 /* Appends the report on the file as comments, and the file. */
 static bool put_marked_source(struct feedback_zip *z, const char *student, const char *file,
                               struct buf *out) {
-    sqlite3_stmt *q = store_query(
-        z->s, z->e,
-        "SELECT g.exercise, coalesce(g.verdict, g.state), CASE WHEN g.score IS NULL THEN 'no "
-        "score' "
-        "ELSE printf('%.1f of %.0f', g.score, g.max_score) END, g.reason, coalesce(r.report, ''), "
-        "c.body FROM gradebook g JOIN source c ON c.digest = g.source_sha256 LEFT JOIN result r ON "
-        "r.key = g.key WHERE g.student = ? AND g.file = ?",
-        "tt", student, file);
+    struct store_rows *q = store_query(z->s, z->e,
+                                       "SELECT g.exercise, coalesce(g.verdict, g.state), g.score, "
+                                       "g.reason, coalesce(r.report, ''), "
+                                       "c.body, g.max_score FROM gradebook g JOIN source c ON "
+                                       "c.digest = g.source_sha256 LEFT JOIN result r ON "
+                                       "r.key = g.key WHERE g.student = ? AND g.file = ?",
+                                       "tt", student, file);
     bool found = store_step(z->s, &q, z->e);
     if (found) {
         struct buf head = {0};
-        buf_printf(&head, "%s: %s, %s\n%s\n%s", store_column_text(q, 0), store_column_text(q, 1),
-                   store_column_text(q, 2), store_column_text(q, 3), store_column_text(q, 4));
+        buf_printf(&head, "%s: %s, ", store_column_text(q, 0), store_column_text(q, 1));
+        if (store_column_is_null(q, 2)) buf_puts(&head, "no score");
+        else
+            buf_printf(&head, "%.1f of %.0f", store_column_double(q, 2), store_column_double(q, 6));
+        buf_printf(&head, "\n%s\n%s", store_column_text(q, 3), store_column_text(q, 4));
         put_comment(buf_str(&head), out);
         put_decisions(z, student, store_column_text(q, 0), out), buf_puts(out, "\n");
         put_commented_source(z, student, q, out);
@@ -175,7 +177,7 @@ static bool add_canvas_entry(struct feedback_zip *z, const char *student, const 
 
 /* A group's entry is left out: its members' pages are for each member alone. */
 static bool add_entries(struct feedback_zip *z, enum plan_layout layout) {
-    sqlite3_stmt *q =
+    struct store_rows *q =
         store_query(z->s, z->e,
                     "SELECT student, name, file, kind FROM entry WHERE layout = ?1 AND "
                     "name NOT IN (SELECT name FROM entry WHERE layout = ?1 GROUP BY name "
@@ -188,7 +190,7 @@ static bool add_entries(struct feedback_zip *z, enum plan_layout layout) {
         ok = layout == PLAN_LAYOUT_moodle
                  ? add_moodle_entry(z, student, name)
                  : add_canvas_entry(z, student, name, store_column_text(q, 2),
-                                    (enum plan_kind)sqlite3_column_int(q, 3));
+                                    (enum plan_kind)store_column_int(q, 3));
         if (z->zip.file_count == before || !strcmp(z->last_student, student)) continue;
         snprintf(z->last_student, sizeof z->last_student, "%s", student), z->student_count++;
     }

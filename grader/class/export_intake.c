@@ -18,7 +18,7 @@ static const char *const column_names[COLUMN_COUNT] = {"student",  "entry", "fil
                                                        "exercise", "state", "reason"};
 
 /* Files without a student come last. */
-static sqlite3_stmt *query_intake(struct store *s, struct err *e) {
+static struct store_rows *query_intake(struct store *s, struct err *e) {
     return store_query(s, e,
                        "SELECT student, entry, file, exercise, state, why FROM intake ORDER BY "
                        "student = '', student, n",
@@ -29,10 +29,10 @@ static sqlite3_stmt *query_intake(struct store *s, struct err *e) {
  * roster whose submission is unclear (`doubt`) is not missing. */
 static void put_totals(struct store *s, FILE *f, struct err *e) {
     enum { STUDENTS, SUBMITTED, MISSING, TAKEN, UNCLEAR };
-    sqlite3_stmt *q = store_query(
+    struct store_rows *q = store_query(
         s, e,
         "SELECT (SELECT count(*) FROM student), (SELECT count(*) FROM student WHERE entries > 0),"
-        " (SELECT count(*) FROM student WHERE rostered AND entries = 0 AND doubt = ''),"
+        " (SELECT count(*) FROM student WHERE rostered = 1 AND entries = 0 AND doubt = ''),"
         " (SELECT count(*) FROM submission WHERE state = 'taken'),"
         " (SELECT count(DISTINCT student || '/' || entry) FROM intake WHERE state = 'unclear')",
         "");
@@ -40,16 +40,16 @@ static void put_totals(struct store *s, FILE *f, struct err *e) {
         fprintf(f,
                 "students: %lld; handed in: %lld; on the roster, nothing handed in: %lld; "
                 "files taken: %lld; unclear: %lld\n",
-                sqlite3_column_int64(q, STUDENTS), sqlite3_column_int64(q, SUBMITTED),
-                sqlite3_column_int64(q, MISSING), sqlite3_column_int64(q, TAKEN),
-                sqlite3_column_int64(q, UNCLEAR));
+                store_column_int64(q, STUDENTS), store_column_int64(q, SUBMITTED),
+                store_column_int64(q, MISSING), store_column_int64(q, TAKEN),
+                store_column_int64(q, UNCLEAR));
     store_finalize(&q);
 }
 
 bool export_intake_text(struct store *s, FILE *f, struct err *e) {
     fprintf(f, "%-*s %-*s %-*s %-*s %s\n", STUDENT_WIDTH, "student", STATE_WIDTH, "state",
             EXERCISE_WIDTH, "exercise", FILE_WIDTH, "file", "reason");
-    sqlite3_stmt *q = query_intake(s, e);
+    struct store_rows *q = query_intake(s, e);
     while (store_step(s, &q, e)) {
         const char *student = store_column_text(q, STUDENT),
                    *file = store_column_text(q, FILE_NAME);
@@ -67,7 +67,7 @@ bool export_intake_text(struct store *s, FILE *f, struct err *e) {
 bool export_intake_csv(struct store *s, FILE *f, struct err *e) {
     for (unsigned i = 0; i < COLUMN_COUNT; i++) fprintf(f, "%s%s", i ? "," : "", column_names[i]);
     fputs("\r\n", f);
-    sqlite3_stmt *q = query_intake(s, e);
+    struct store_rows *q = query_intake(s, e);
     while (store_step(s, &q, e)) {
         for (int i = 0; i < COLUMN_COUNT; i++) {
             if (i) fputc(',', f);
@@ -81,7 +81,7 @@ bool export_intake_csv(struct store *s, FILE *f, struct err *e) {
 bool export_intake_json(struct store *s, FILE *f, struct err *e) {
     bool first = true;
     fputs("{\n\"schema\": 2,\n\"found\": [", f);
-    sqlite3_stmt *q = query_intake(s, e);
+    struct store_rows *q = query_intake(s, e);
     while (store_step(s, &q, e)) {
         json_t *o = json_object();
         for (int i = 0; i < COLUMN_COUNT; i++)

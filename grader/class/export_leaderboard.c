@@ -21,19 +21,20 @@ enum {
 static const char places_sql[] =
     "SELECT exercise, student, coalesce(nullif(name, ''), student), 100.0 * score / max_score,"
     " vs_solution, coalesce(speed_kind, ''),"
-    " rank() OVER (PARTITION BY exercise ORDER BY score DESC, round(vs_solution, 2) DESC)"
+    " rank() OVER (PARTITION BY exercise ORDER BY score DESC, round(CAST(vs_solution AS NUMERIC), "
+    "2) DESC NULLS LAST)"
     " FROM gradebook WHERE verdict IN ('AC', 'PART') AND score > 0"
     " ORDER BY exercise, 7, key";
 
-static void put_row(sqlite3_stmt *q, const char *key, struct buf *out) {
+static void put_row(struct store_rows *q, const char *key, struct buf *out) {
     char pseudonym[PSEUDONYM_SIZE] = "";
     if (key) pseudonym_make(key, store_column_text(q, COLUMN_student), pseudonym);
-    buf_printf(out, "<tr><td class=\"n\">%d</td><td>", sqlite3_column_int(q, COLUMN_place));
+    buf_printf(out, "<tr><td class=\"n\">%d</td><td>", store_column_int(q, COLUMN_place));
     class_page_put_text(key ? pseudonym : store_column_text(q, COLUMN_name), out);
     buf_printf(out, "</td><td class=\"n\">%.1f</td><td class=\"n\">",
-               sqlite3_column_double(q, COLUMN_percent));
-    if (sqlite3_column_type(q, COLUMN_speed) != SQLITE_NULL)
-        buf_printf(out, "%.2f</td><td>%s", sqlite3_column_double(q, COLUMN_speed),
+               store_column_double(q, COLUMN_percent));
+    if (!store_column_is_null(q, COLUMN_speed))
+        buf_printf(out, "%.2f</td><td>%s", store_column_double(q, COLUMN_speed),
                    store_column_text(q, COLUMN_kind));
     else buf_puts(out, "</td><td>");
     buf_puts(out, "</td></tr>\n");
@@ -46,7 +47,7 @@ static void begin_exercise(const char *exercise, struct buf *out) {
 }
 
 static void put_places(struct store *s, const char *key, struct buf *out, struct err *e) {
-    sqlite3_stmt *q = store_query(s, e, places_sql, "");
+    struct store_rows *q = store_query(s, e, places_sql, "");
     char exercise[256] = "";
     while (store_step(s, &q, e)) {
         if (strcmp(exercise, store_column_text(q, COLUMN_exercise))) {

@@ -17,12 +17,12 @@
 
 static void put_table(struct store *s, FILE *f, const char *title, const char *const *widths,
                       const char *sql, struct err *e) {
-    sqlite3_stmt *q = store_query(s, e, sql, "");
+    struct store_rows *q = store_query(s, e, sql, "");
     fprintf(f, "%s\n", title);
     bool any = false;
     while (store_step(s, &q, e)) {
         fputs("  ", f);
-        for (int i = 0; i < sqlite3_column_count(q); i++)
+        for (int i = 0; i < store_column_count(q); i++)
             fprintf(f, widths[i], store_column_text(q, i));
         fputs("\n", f);
         any = true;
@@ -37,22 +37,61 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
                              *const o[] = {"%s  ", "%-20s ", "%-32s ", "%.300s"};
     fputs("VERDICTS: exercise, verdict, students, mean score\n", f);
     put_table(s, f, "", w,
-              "SELECT exercise, verdict, students, iif(mean_score IS NULL, '-', printf('%.1f', "
-              "mean_score)) FROM verdicts WHERE "
-              "exercise <> ''"
-              " ORDER BY exercise, students DESC",
+              "SELECT exercise, verdict, students, " EXPORT_ROUNDED(
+                  "mean_score") " FROM verdicts WHERE "
+                                "exercise <> ''"
+                                " ORDER BY exercise, students DESC",
               e);
     put_table(
         s, f, "SCORES: exercise, students with a score, lowest, median, highest", w,
-        "SELECT exercise, count(*), printf('%.1f', min(score)), printf('%.1f', avg(score) FILTER "
-        "(WHERE at IN ((n + "
-        "1) / 2, (n + 2) / 2))),"
-        " printf('%.1f', max(score)) FROM (SELECT exercise, score, row_number() OVER (PARTITION "
-        "BY exercise ORDER BY "
-        "score) AS at,"
-        " count(*) OVER (PARTITION BY exercise) AS n FROM gradebook WHERE score IS NOT NULL) "
-        "GROUP BY exercise ORDER "
-        "BY exercise",
+        "SELECT exercise, count(*), " EXPORT_ROUNDED(
+            "min(score)") ", " EXPORT_ROUNDED("avg(score) FILTER (WHERE at IN ((n + 1) / 2, (n + "
+                                              "2) / 2))") ", " EXPORT_ROUNDED("max(score)") " FROM "
+                                                                                            "(SELEC"
+                                                                                            "T "
+                                                                                            "exerci"
+                                                                                            "se, "
+                                                                                            "score,"
+                                                                                            " row_"
+                                                                                            "number"
+                                                                                            "() "
+                                                                                            "OVER "
+                                                                                            "(PARTI"
+                                                                                            "TION "
+                                                                                            "BY "
+                                                                                            "exerci"
+                                                                                            "se "
+                                                                                            "ORDER "
+                                                                                            "BY "
+                                                                                            "score)"
+                                                                                            " AS "
+                                                                                            "at,"
+                                                                                            " count"
+                                                                                            "(*) "
+                                                                                            "OVER "
+                                                                                            "(PARTI"
+                                                                                            "TION "
+                                                                                            "BY "
+                                                                                            "exerci"
+                                                                                            "se) "
+                                                                                            "AS n "
+                                                                                            "FROM "
+                                                                                            "gradeb"
+                                                                                            "ook "
+                                                                                            "WHERE "
+                                                                                            "score "
+                                                                                            "IS "
+                                                                                            "NOT "
+                                                                                            "NULL) "
+                                                                                            "s "
+                                                                                            "GROUP "
+                                                                                            "BY "
+                                                                                            "exerci"
+                                                                                            "se "
+                                                                                            "ORDER "
+                                                                                            "BY "
+                                                                                            "exerci"
+                                                                                            "se",
         e);
     put_table(s, f, "MOST FAILED GOALS AND GUARDS: students, exercise, name", g,
               "SELECT students, exercise, goal, kind FROM failed_goals ORDER BY students DESC, "
@@ -67,11 +106,11 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
               "'request' AND NOT EXISTS (SELECT 1 FROM decided a WHERE a.student = d.student AND "
               "a.exercise = d.exercise AND a.kind = 'answer' AND a.n > d.n) ORDER BY d.n",
               e);
-    put_table(
-        s, f, "BY DAY", t,
-        "SELECT substr(graded_at, 1, 10), count(*), sum(verdict = 'IE') FROM result GROUP BY 1 "
-        "ORDER BY 1",
-        e);
+    put_table(s, f, "BY DAY", t,
+              "SELECT substr(graded_at, 1, 10), count(*), count(*) FILTER (WHERE verdict = 'IE') "
+              "FROM result GROUP BY 1 "
+              "ORDER BY 1",
+              e);
     return !e->text[0];
 }
 
@@ -80,9 +119,10 @@ bool export_stats(struct store *s, FILE *f, struct err *e) {
 /* Appends a line of the submission; nothing if it is shorter. */
 static void put_source_line(struct store *s, const char *digest, unsigned line, struct buf *out,
                             struct err *e) {
-    sqlite3_stmt *q = store_query(s, e, "SELECT body FROM source WHERE digest = ?", "t", digest);
+    struct store_rows *q =
+        store_query(s, e, "SELECT body FROM source WHERE digest = ?", "t", digest);
     if (store_step(s, &q, e)) {
-        const char *at = sqlite3_column_blob(q, 0), *end = at + sqlite3_column_bytes(q, 0), *next;
+        const char *at = store_column_bytes(q, 0), *end = at + store_column_size(q, 0), *next;
         for (; at < end && line > 1 && (next = memchr(at, '\n', (size_t)(end - at))); line--)
             at = next + 1;
         next = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
@@ -107,12 +147,12 @@ static const char *verb_of(const char *kind) {
 
 /* Appends the instructor's decisions about a row of the gradebook, as plain text; nothing if there
  * are none. */
-static void put_decisions(struct store *s, sqlite3_stmt *row, struct buf *out, struct err *e) {
-    sqlite3_stmt *q = decision_query(s, store_column_text(row, EXPORT_student),
-                                     store_column_text(row, EXPORT_exercise), e);
+static void put_decisions(struct store *s, struct store_rows *row, struct buf *out, struct err *e) {
+    struct store_rows *q = decision_query(s, store_column_text(row, EXPORT_student),
+                                          store_column_text(row, EXPORT_exercise), e);
     while (store_step(s, &q, e)) {
         const char *kind = store_column_text(q, 0), *reason = store_column_text(q, 3);
-        unsigned line = (unsigned)sqlite3_column_int(q, 1);
+        unsigned line = (unsigned)store_column_int(q, 1);
         struct buf text = {0};
         buf_printf(&text, "%s %s: %s", store_column_text(q, 4), verb_of(kind),
                    store_column_text(q, 2));
@@ -144,14 +184,14 @@ static void put_decisions_markdown(FILE *f, const char *decisions) {
     fputs("\n", f);
 }
 
-static void put_exercise_markdown(FILE *f, sqlite3_stmt *q, const char *decisions) {
+static void put_exercise_markdown(FILE *f, struct store_rows *q, const char *decisions) {
     const char *report = store_column_text(q, EXPORT_report),
                *id = store_column_text(q, EXPORT_exercise);
     fprintf(f, "\n## %s\n\n", *id ? id : "No file that could be graded");
     put_decisions_markdown(f, decisions);
     if (!*store_column_text(q, EXPORT_verdict)) {
         fprintf(f, "Not graded: %s.\n%s", store_column_text(q, EXPORT_state),
-                sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL
+                store_column_is_null(q, EXPORT_score)
                     ? "There is no score. That doesn't mean 0 points.\n"
                     : "0 points.\n");
         put_code_fence(f, store_column_text(q, EXPORT_reason));
@@ -196,12 +236,11 @@ static bool write_page(const struct feedback_ctx *p, const char *name, const str
                : err_set(e, ERR_INPUT, "%s: path too long", p->folder);
 }
 
-static const char *css_class(sqlite3_stmt *q) {
+static const char *css_class(struct store_rows *q) {
     const char *verdict = store_column_text(q, EXPORT_verdict);
-    return !strcmp(verdict, "AC") ? "good"
-           : sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL || !strcmp(verdict, "PART")
-               ? "warn"
-               : "bad";
+    return !strcmp(verdict, "AC")                                              ? "good"
+           : store_column_is_null(q, EXPORT_score) || !strcmp(verdict, "PART") ? "warn"
+                                                                               : "bad";
 }
 
 static const struct exercise *exercise_of(const char *id) {
@@ -212,7 +251,7 @@ static const struct exercise *exercise_of(const char *id) {
 
 /* Writes the page of one result, like `grader report`; `was_written` is false if the store has no
  * result that this build of the grader can read. */
-static bool write_report_page(struct feedback_ctx *p, sqlite3_stmt *q, char name[256],
+static bool write_report_page(struct feedback_ctx *p, struct store_rows *q, char name[256],
                               bool *was_written, struct err *e) {
     struct result r;
     struct buf page = {0};
@@ -221,8 +260,8 @@ static bool write_report_page(struct feedback_ctx *p, sqlite3_stmt *q, char name
     const struct gpu_device *d = grade_simulated_device(store_column_text(q, EXPORT_device));
     *was_written = false;
     if (!ex || !d ||
-        !class_deserialize_result(sqlite3_column_blob(q, EXPORT_result_blob),
-                                  (size_t)sqlite3_column_bytes(q, EXPORT_result_blob), ex,
+        !class_deserialize_result(store_column_bytes(q, EXPORT_result_blob),
+                                  store_column_size(q, EXPORT_result_blob), ex,
                                   store_column_text(q, EXPORT_grader), &r))
         return true;
     report_html(&r, d, NULL, &page);
@@ -234,7 +273,7 @@ static bool write_report_page(struct feedback_ctx *p, sqlite3_stmt *q, char name
     return ok;
 }
 
-static void put_row_html(struct feedback_ctx *p, sqlite3_stmt *q, const char *page,
+static void put_row_html(struct feedback_ctx *p, struct store_rows *q, const char *page,
                          const char *decisions) {
     struct buf *out = &p->html;
     const char *id = store_column_text(q, EXPORT_exercise),
@@ -242,11 +281,11 @@ static void put_row_html(struct feedback_ctx *p, sqlite3_stmt *q, const char *pa
     buf_printf(out, "<h2>%s <span class=\"%s\">", *id ? id : "No file that could be graded",
                css_class(q));
     class_page_put_text(*verdict ? verdict : store_column_text(q, EXPORT_state), out);
-    if (sqlite3_column_type(q, EXPORT_score) == SQLITE_NULL)
+    if (store_column_is_null(q, EXPORT_score))
         buf_puts(out, "</span> no score, which doesn't mean 0 points</h2>\n");
     else
-        buf_printf(out, "</span> %.1f of %.0f</h2>\n", sqlite3_column_double(q, EXPORT_score),
-                   sqlite3_column_double(q, EXPORT_max_score));
+        buf_printf(out, "</span> %.1f of %.0f</h2>\n", store_column_double(q, EXPORT_score),
+                   store_column_double(q, EXPORT_max_score));
     if (*decisions) {
         buf_puts(out, "<h3>Decided by the instructor</h3>\n<pre>");
         class_page_put_text(decisions, out), buf_puts(out, "</pre>\n");
@@ -282,7 +321,7 @@ static bool finish_student(struct feedback_ctx *p, struct err *e) {
     return ok;
 }
 
-static bool begin_student(struct feedback_ctx *p, sqlite3_stmt *q, struct err *e) {
+static bool begin_student(struct feedback_ctx *p, struct store_rows *q, struct err *e) {
     char name[256], path[PATH_MAX];
     const char *student = store_column_text(q, EXPORT_student);
     class_page_file_name(student, ".md", name);
@@ -292,7 +331,7 @@ static bool begin_student(struct feedback_ctx *p, sqlite3_stmt *q, struct err *e
     p->student = xstrdup(student), p->student_count++;
     put_heading(p->markdown.f, student);
     buf_clear(&p->html), class_page_begin(student, &p->html);
-    double late_factor = sqlite3_column_double(q, EXPORT_late_factor);
+    double late_factor = store_column_double(q, EXPORT_late_factor);
     if (late_factor < 1) {
         fprintf(p->markdown.f, "\nHanded in late: each mark is multiplied by %.0f %%.\n",
                 100 * late_factor);
@@ -302,7 +341,7 @@ static bool begin_student(struct feedback_ctx *p, sqlite3_stmt *q, struct err *e
     return true;
 }
 
-static bool put_row(struct feedback_ctx *p, sqlite3_stmt *q, struct err *e) {
+static bool put_row(struct feedback_ctx *p, struct store_rows *q, struct err *e) {
     char name[256];
     bool has_page;
     if (p->student && strcmp(p->student, store_column_text(q, EXPORT_student)) &&
@@ -321,7 +360,7 @@ static bool put_row(struct feedback_ctx *p, sqlite3_stmt *q, struct err *e) {
 int export_feedback(struct store *s, const char *folder, struct err *e) {
     struct feedback_ctx p = {.s = s, .folder = folder};
     bool ok = dir_create(folder, e);
-    sqlite3_stmt *q = ok ? export_query_gradebook(s, e) : NULL;
+    struct store_rows *q = ok ? export_query_gradebook(s, e) : NULL;
     while (ok && store_step(s, &q, e)) ok = put_row(&p, q, e);
     store_finalize(&q);
     ok = ok && finish_student(&p, e) && !e->text[0];

@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_score(sqlite3_stmt *q) {
-    return sqlite3_column_type(q, EXPORT_score) != SQLITE_NULL;
-}
-static bool is_accepted(sqlite3_stmt *q) {
+static bool has_score(struct store_rows *q) { return !store_column_is_null(q, EXPORT_score); }
+static bool is_accepted(struct store_rows *q) {
     return !strcmp(store_column_text(q, EXPORT_verdict), "AC");
 }
-static const char *verdict_or_state(sqlite3_stmt *q) {
+static const char *verdict_or_state(struct store_rows *q) {
     return *store_column_text(q, EXPORT_verdict) ? store_column_text(q, EXPORT_verdict)
                                                  : store_column_text(q, EXPORT_state);
 }
@@ -41,7 +39,7 @@ static void put_property(FILE *f, const char *name, const char *value) {
         fputs("/>", f);
 }
 
-static void put_outcome(FILE *f, sqlite3_stmt *q) {
+static void put_outcome(FILE *f, struct store_rows *q) {
     const char *tag = !strcmp(verdict_or_state(q), "IE") ? "error"
                       : has_score(q)                     ? "failure"
                                                          : "skipped";
@@ -53,40 +51,39 @@ static void put_outcome(FILE *f, sqlite3_stmt *q) {
     else fputs("/>", f);
 }
 
-static void put_testcase(FILE *f, sqlite3_stmt *q) {
+static void put_testcase(FILE *f, struct store_rows *q) {
     static const int columns[] = {EXPORT_seed, EXPORT_device, EXPORT_source_sha256, EXPORT_grader,
                                   EXPORT_nvcc, EXPORT_jail,   EXPORT_graded_at};
     static const char *const names[] = {"seed", "device", "source_sha256", "grader",
                                         "nvcc", "jail",   "graded_at"};
     fputs("  <testcase", f), put_attribute(f, "classname", store_column_text(q, EXPORT_student));
     put_attribute(f, "name", store_column_text(q, EXPORT_exercise));
-    fprintf(f, " time=\"%.3f\"><properties>", sqlite3_column_double(q, EXPORT_seconds));
+    fprintf(f, " time=\"%.3f\"><properties>", store_column_double(q, EXPORT_seconds));
     put_property(f, "verdict", verdict_or_state(q));
     if (has_score(q))
         fprintf(f, "<property name=\"score\" value=\"%.1f\"/>",
-                sqlite3_column_double(q, EXPORT_score));
+                store_column_double(q, EXPORT_score));
     for (unsigned i = 0; i < sizeof columns / sizeof *columns; i++)
         put_property(f, names[i], store_column_text(q, columns[i]));
     fputs("</properties>", f), put_outcome(f, q), fputs("</testcase>\n", f);
 }
 
 static const char totals_sql[] =
-    "SELECT count(*), coalesce(sum(coalesce(verdict, '') NOT IN ('AC', "
-    "'IE') AND score IS NOT NULL), 0),"
-    " coalesce(sum(coalesce(verdict, '') = 'IE'), 0), "
-    "coalesce(sum(coalesce(verdict, '') <> 'IE' AND score IS NULL), "
-    "0) FROM gradebook";
+    "SELECT count(*), count(*) FILTER (WHERE coalesce(verdict, '') NOT IN ('AC', 'IE') AND score "
+    "IS "
+    "NOT NULL), count(*) FILTER (WHERE verdict = 'IE'),"
+    " count(*) FILTER (WHERE coalesce(verdict, '') <> 'IE' AND score IS NULL) FROM gradebook";
 
 bool export_junit(struct store *s, FILE *f, struct err *e) {
-    sqlite3_stmt *q = store_query(s, e, totals_sql, "");
+    struct store_rows *q = store_query(s, e, totals_sql, "");
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", f);
     if (store_step(s, &q, e))
         fprintf(f,
                 "<testsuites><testsuite name=\"warpbook\" tests=\"%lld\" failures=\"%lld\" "
                 "errors=\"%lld\" "
                 "skipped=\"%lld\">\n",
-                sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1), sqlite3_column_int64(q, 2),
-                sqlite3_column_int64(q, 3));
+                store_column_int64(q, 0), store_column_int64(q, 1), store_column_int64(q, 2),
+                store_column_int64(q, 3));
     store_finalize(&q);
     q = export_query_gradebook(s, e);
     while (store_step(s, &q, e)) put_testcase(f, q);
@@ -114,7 +111,7 @@ static void put_tap_key(FILE *f, const char *name, const char *value) {
     fputs("\"\n", f);
 }
 
-static void put_tap_row(FILE *f, sqlite3_stmt *q, long long n) {
+static void put_tap_row(FILE *f, struct store_rows *q, long long n) {
     bool skip = !has_score(q) && strcmp(verdict_or_state(q), "IE");
     fprintf(f, "%s %lld - ", is_accepted(q) || skip ? "ok" : "not ok", n);
     put_tap_text(f, store_column_text(q, EXPORT_student)), fputc(' ', f),
@@ -124,7 +121,7 @@ static void put_tap_row(FILE *f, sqlite3_stmt *q, long long n) {
             put_tap_text(f, store_column_text(q, EXPORT_reason));
     fputs("\n  ---\n", f);
     put_tap_key(f, "verdict", verdict_or_state(q));
-    if (has_score(q)) fprintf(f, "  score: %.1f\n", sqlite3_column_double(q, EXPORT_score));
+    if (has_score(q)) fprintf(f, "  score: %.1f\n", store_column_double(q, EXPORT_score));
     put_tap_key(f, "reason", store_column_text(q, EXPORT_reason)),
         put_tap_key(f, "seed", store_column_text(q, EXPORT_seed));
     put_tap_key(f, "device", store_column_text(q, EXPORT_device)),
@@ -139,7 +136,7 @@ static void put_tap_row(FILE *f, sqlite3_stmt *q, long long n) {
 bool export_tap(struct store *s, FILE *f, struct err *e) {
     fprintf(f, "TAP version 14\n1..%lld\n",
             store_query_int(s, e, "SELECT count(*) FROM gradebook"));
-    sqlite3_stmt *q = export_query_gradebook(s, e);
+    struct store_rows *q = export_query_gradebook(s, e);
     for (long long n = 1; store_step(s, &q, e); n++) put_tap_row(f, q, n);
     return !e->text[0];
 }

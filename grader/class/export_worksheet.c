@@ -81,8 +81,8 @@ static bool find_columns(struct worksheet *w, const struct worksheet_options *o,
 /* ---- grades ---- */
 
 /* Queries students and percentages. */
-static sqlite3_stmt *query_percent(struct store *s, const struct worksheet_options *o,
-                                   struct err *e) {
+static struct store_rows *query_percent(struct store *s, const struct worksheet_options *o,
+                                        struct err *e) {
     if (!o->exercise && store_query_int(s, e, "SELECT count(*) FROM assignment") > 0)
         return store_query(s, e, "SELECT student, percent FROM total", "");
     return store_query(s, e,
@@ -101,14 +101,14 @@ static bool check_exercise(struct store *s, const struct worksheet_options *o, s
 
 static bool read_percents(struct store *s, const struct worksheet_options *o, struct worksheet *w,
                           struct worksheet_counts *counts, struct buf *absent, struct err *e) {
-    sqlite3_stmt *q = check_exercise(s, o, e) ? query_percent(s, o, e) : NULL;
+    struct store_rows *q = check_exercise(s, o, e) ? query_percent(s, o, e) : NULL;
     while (store_step(s, &q, e)) {
         const char *student = store_column_text(q, 0);
-        bool has_percent = sqlite3_column_type(q, 1) != SQLITE_NULL;
+        bool has_percent = !store_column_is_null(q, 1);
         int row = roster_find(&w->roster, student);
         if (row < 0) counts->absent++, buf_printf(absent, "%s\n", student);
         else
-            w->percent[row] = has_percent ? sqlite3_column_double(q, 1) : NAN,
+            w->percent[row] = has_percent ? store_column_double(q, 1) : NAN,
             w->is_student[row] = true;
     }
     return !e->text[0];
@@ -152,7 +152,7 @@ static void put_rows(struct worksheet *w, const char *at, struct worksheet_count
 }
 
 static bool assignment_name(struct store *s, char name[256], struct err *e) {
-    sqlite3_stmt *q = store_query(s, e, "SELECT name FROM assignment", "");
+    struct store_rows *q = store_query(s, e, "SELECT name FROM assignment", "");
     name[0] = 0;
     if (store_step(s, &q, e)) snprintf(name, 256, "%s", store_column_text(q, 0));
     store_finalize(&q);

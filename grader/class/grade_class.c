@@ -1,10 +1,17 @@
 /* grade_class.c — grades the submissions of a store that have no result yet (class.h).
  *
  * A result's key is a digest of everything that it depends on. The to-do list has the keys of the
- * submissions. In one transaction, a grader selects the next key that has neither result nor claim
- * and inserts its own claim; in another it stores the result and deletes the claim. So several
- * graders can work on one store, each on other keys. A killed grader leaves claims, which the next
- * one deletes, because the owner process no longer exists. */
+ * submissions, and the table `claim` has a row for each key that lacks a result. In one
+ * transaction, a grader selects the next free row and makes it its own; in another it stores the
+ * result and deletes the row. So several graders can work on one store, each on other keys. On a
+ * server the selection skips rows that another grader is selecting at that moment (FOR UPDATE SKIP
+ * LOCKED).
+ *
+ * A killed grader leaves claims. In a file, the next grader frees those whose owner process no
+ * longer exists. On a server the owner may be on another machine, or in a container with process
+ * ids of its own, so a claim is a lease: it is void LEASE_SECONDS after its owner last renewed it,
+ * by the server's clock. A grader that was suspended for longer loses its leases; then two graders
+ * compute the same result, and the first one counts. */
 #include "common/clock.h"
 #include "common/file.h"
 #include "grader/book/book.h"
@@ -22,6 +29,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A grader renews its leases four times in that time. NO_EXPIRY_SECONDS stands for never. */
+enum { LEASE_SECONDS = 60, NO_EXPIRY_SECONDS = 2000000000 };
+
 struct slot {
     const struct exercise *ex;
     char key[HASH_HEX_SIZE], digest[HASH_HEX_SIZE], file[256];
@@ -36,6 +46,7 @@ struct grading_ctx {
     struct slot *slots;
     long long last_todo_row; /* the last row of `todo` that was claimed */
     char owner[128];
+    double next_renewal_seconds;
     struct class_progress progress;
     double start_seconds;
 };
@@ -107,20 +118,22 @@ static bool add_todo(struct grading_ctx *m, long long n, const char *exercise, c
 }
 
 static bool add_all_todos(struct grading_ctx *m, struct err *e) {
-    sqlite3_stmt *q = store_query(
+    struct store_rows *q = store_query(
         m->s, e, "SELECT n, exercise, digest FROM submission WHERE state = 'taken'", "");
     bool ok = q;
     while (ok && store_step(m->s, &q, e))
-        ok = add_todo(m, sqlite3_column_int64(q, 0), store_column_text(q, 1),
-                      store_column_text(q, 2), e);
+        ok = add_todo(m, store_column_int64(q, 0), store_column_text(q, 1), store_column_text(q, 2),
+                      e);
     store_finalize(&q);
     return ok && !e->text[0];
 }
 
 static bool build_todo_list(struct grading_ctx *m, struct err *e) {
     bool ok =
-        store_exec(m->s, e, "DROP TABLE IF EXISTS temp.todo", "") &&
-        store_exec(m->s, e, "CREATE TEMP TABLE todo (n INTEGER PRIMARY KEY, exercise, digest, key)",
+        store_exec(m->s, e, "DROP TABLE IF EXISTS todo", "") &&
+        store_exec(m->s, e,
+                   "CREATE TEMP TABLE todo (n BIGINT PRIMARY KEY, exercise TEXT, digest TEXT, "
+                   "key TEXT)",
                    "") &&
         store_begin(m->s, e);
     if (!ok) return false;
@@ -179,51 +192,89 @@ static bool is_owner_alive(const char *owner) {
     return !strcmp(boot, current_boot) && !strcmp(start_ticks, current_start_ticks);
 }
 
-static bool delete_stale_claims(struct grading_ctx *m, struct err *e) {
-    bool ok = store_begin(m->s, e);
-    if (!ok) return false;
-    sqlite3_stmt *q = store_query(m->s, e, "SELECT DISTINCT owner FROM claim", "");
-    ok = q;
+/* Frees the claims of graders that no longer exist. Those on a server expire by themselves. */
+static bool free_stale_claims(struct grading_ctx *m, struct err *e) {
+    if (m->s->db->driver->is_remote) return true;
+    struct store_rows *q =
+        store_query(m->s, e, "SELECT DISTINCT owner FROM claim WHERE owner <> ''", "");
+    bool ok = q;
     while (ok && store_step(m->s, &q, e))
         if (!is_owner_alive(store_column_text(q, 0)))
-            ok = store_exec(m->s, e, "DELETE FROM claim WHERE owner = ?", "t",
-                            store_column_text(q, 0));
+            ok = store_exec(m->s, e, "UPDATE claim SET owner = '', expires = 0 WHERE owner = ?",
+                            "t", store_column_text(q, 0));
     store_finalize(&q);
-    return store_commit(m->s, ok && !e->text[0], e);
+    return ok && !e->text[0];
 }
 
-static bool fill_slot(struct slot *slot, sqlite3_stmt *q) {
+/* Adds a free row for each key to grade, and deletes those that need no grading any more: a grader
+ * may have been killed before it took them. */
+static bool add_claims(struct grading_ctx *m, struct err *e) {
+    return store_exec(m->s, e,
+                      "DELETE FROM claim WHERE key IN (SELECT key FROM result) OR (owner = '' AND "
+                      "key NOT IN (SELECT key FROM submission WHERE key IS NOT NULL))",
+                      "") &&
+           store_exec(m->s, e,
+                      "INSERT INTO claim (key, owner) SELECT DISTINCT key, '' FROM todo WHERE key "
+                      "NOT IN (SELECT key FROM result) ON CONFLICT DO NOTHING",
+                      "");
+}
+
+static bool refresh_claims(struct grading_ctx *m, struct err *e) {
+    return store_begin(m->s, e) &&
+           store_commit(m->s, free_stale_claims(m, e) && add_claims(m, e), e);
+}
+
+/* Makes the row of a key this grader's. */
+static bool set_claim(struct grading_ctx *m, const char *key, struct err *e) {
+    char sql[256];
+    const struct db_driver *driver = m->s->db->driver;
+    snprintf(sql, sizeof sql, "UPDATE claim SET owner = ?, expires = %s + %d WHERE key = ?",
+             driver->now, driver->is_remote ? LEASE_SECONDS : NO_EXPIRY_SECONDS);
+    return store_exec(m->s, e, sql, "tt", m->owner, key);
+}
+
+/* Renews the claims of this grader, if it is time. */
+static bool renew_claims(void *user, struct err *e) {
+    struct grading_ctx *m = user;
+    char sql[256];
+    if (clock_seconds() < m->next_renewal_seconds) return true;
+    m->next_renewal_seconds = clock_seconds() + LEASE_SECONDS / 4;
+    snprintf(sql, sizeof sql, "UPDATE claim SET expires = %s + %d WHERE owner = ?",
+             m->s->db->driver->now, LEASE_SECONDS);
+    return store_exec(m->s, e, sql, "t", m->owner);
+}
+
+static bool fill_slot(struct slot *slot, struct store_rows *q) {
     slot->ex = exercise_of(store_column_text(q, 2));
     snprintf(slot->key, sizeof slot->key, "%s", store_column_text(q, 1));
     snprintf(slot->digest, sizeof slot->digest, "%s", store_column_text(q, 3));
     buf_clear(&slot->source);
-    buf_add(&slot->source, sqlite3_column_blob(q, 4), (size_t)sqlite3_column_bytes(q, 4));
+    buf_add(&slot->source, store_column_bytes(q, 4), store_column_size(q, 4));
     slot->start_seconds = clock_seconds();
     return true;
 }
 
 /* Claims the next key of the list. Returns PARALLEL_END if none is left. */
 static enum parallel_status claim_next(struct grading_ctx *m, struct slot *slot, struct err *e) {
-    sqlite3_stmt *q = store_query(
-        m->s, e,
-        "SELECT t.n, t.key, t.exercise, t.digest, s.body FROM todo t JOIN source s ON s.digest = "
-        "t.digest"
-        " WHERE t.n > ? AND NOT EXISTS (SELECT 1 FROM result r WHERE r.key = t.key)"
-        " AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.key = t.key) ORDER BY t.n LIMIT 1",
-        "l", m->last_todo_row);
+    char sql[512];
+    const struct db_driver *driver = m->s->db->driver;
+    snprintf(sql, sizeof sql,
+             "SELECT t.n, t.key, t.exercise, t.digest, s.body FROM todo t JOIN claim c ON c.key = "
+             "t.key JOIN source s ON s.digest = t.digest WHERE t.n > ? AND c.expires < %s AND NOT "
+             "EXISTS (SELECT 1 FROM result r WHERE r.key = t.key) ORDER BY t.n LIMIT 1%s",
+             driver->now, driver->skip_locked);
+    struct store_rows *q = store_query(m->s, e, sql, "l", m->last_todo_row);
     bool found = q && store_step(m->s, &q, e) && fill_slot(slot, q);
-    if (found) m->last_todo_row = sqlite3_column_int64(q, 0);
+    if (found) m->last_todo_row = store_column_int64(q, 0);
     store_finalize(&q);
     if (e->text[0]) return PARALLEL_FAILED;
     if (!found) return PARALLEL_END;
-    bool ok = store_exec(m->s, e, "INSERT INTO claim (key, owner) VALUES (?, ?)", "tt", slot->key,
-                         m->owner);
-    return ok ? PARALLEL_ITEM : PARALLEL_FAILED;
+    return set_claim(m, slot->key, e) ? PARALLEL_ITEM : PARALLEL_FAILED;
 }
 
 static enum parallel_status next_todo(void *user, unsigned i, struct err *e) {
     struct grading_ctx *m = user;
-    if (!store_begin(m->s, e)) return PARALLEL_FAILED;
+    if (!store_begin_shared(m->s, e)) return PARALLEL_FAILED;
     enum parallel_status a = claim_next(m, &m->slots[i], e);
     return store_commit(m->s, a != PARALLEL_FAILED, e) ? a : PARALLEL_FAILED;
 }
@@ -285,11 +336,12 @@ static bool insert_result(struct grading_ctx *m, const struct slot *slot, const 
     grade_policy_digest(class_policy(m->g->assignment, slot->ex), policy_digest);
     bool ok = store_exec(
         m->s, e,
-        "INSERT OR REPLACE INTO result (key, exercise, digest, file, seed, device, grader, nvcc, "
+        "INSERT INTO result (key, exercise, digest, file, seed, device, grader, nvcc, "
         "book, counted, jail,"
         " graded_at, seconds, verdict, score, max_score, speed_kind, vs_solution, reason, report, "
         "json, terms, whole)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (key) DO NOTHING",
         "tttttttttlttftfftfttttb", slot->key, r->id, slot->digest, r->file, m->g->grade.seed,
         m->g->grade.device->name, grade_build_digest(), grade_nvcc_version(),
         book_digest_of(slot->ex), (long long)m->g->grade.count_modelled, jail_describe_tier(), date,
@@ -301,19 +353,25 @@ static bool insert_result(struct grading_ctx *m, const struct slot *slot, const 
     return ok;
 }
 
+/* Stores a result and ends its claim. If the lease was lost, another grader's result may be there
+ * already; it stays, unless it is an IE. */
+static bool store_result(struct grading_ctx *m, const struct slot *slot, const struct result *r,
+                         struct err *e) {
+    return store_exec(m->s, e, "DELETE FROM result WHERE key = ? AND verdict = 'IE'", "t",
+                      slot->key) &&
+           insert_result(m, slot, r, e) &&
+           store_exec(m->s, e, "DELETE FROM claim WHERE key = ? AND owner = ?", "tt", slot->key,
+                      m->owner);
+}
+
 static bool save_result(void *user, unsigned i, bool ok, const char *data, size_t size,
                         struct err *e) {
     struct grading_ctx *m = user;
     struct slot *slot = &m->slots[i];
     struct result r;
     if (!ok || !result_deserialize(&r, slot->ex, data, size)) set_crash_result(&r, slot->ex);
-    bool committed = store_begin(m->s, e);
-    if (committed)
-        committed =
-            store_commit(m->s,
-                         insert_result(m, slot, &r, e) &&
-                             store_exec(m->s, e, "DELETE FROM claim WHERE key = ?", "t", slot->key),
-                         e);
+    bool committed =
+        store_begin_shared(m->s, e) && store_commit(m->s, store_result(m, slot, &r, e), e);
     m->progress.graded++, m->progress.internal_error_count += r.verdict == V_IE;
     m->progress.seconds = clock_seconds() - m->start_seconds;
     if (m->g->progress) m->g->progress(m->g->user, &m->progress);
@@ -326,11 +384,13 @@ static bool save_result(void *user, unsigned i, bool ok, const char *data, size_
 /* Grades all pending keys. Keys that another grader has claimed are its own, unless it dies: then
  * the next round claims them. */
 static bool grade_todo_list(struct grading_ctx *m, unsigned jobs, struct err *e) {
+    struct parallel_ops ops = {
+        .next_item = next_todo, .run_item = grade_slot, .item_done = save_result, .user = m};
+    if (m->s->db->driver->is_remote) ops.tick = renew_claims;
     for (;;) {
         m->last_todo_row = 0;
-        if (!delete_stale_claims(m, e)) return false;
-        if (!parallel_run(jobs, &(struct parallel_ops){next_todo, grade_slot, save_result, m}, e))
-            return false;
+        if (!refresh_claims(m, e)) return false;
+        if (!parallel_run(jobs, &ops, e)) return false;
         long long n = count_pending(m, e);
         if (n <= 0) return n == 0;
         if (m->g->progress) m->g->progress(m->g->user, &m->progress);
@@ -358,7 +418,7 @@ bool class_grade(struct store *s, const struct class_grade_options *g, struct er
 }
 
 bool class_load_seed(struct store *s, char seed[65], struct err *e) {
-    sqlite3_stmt *q = store_query(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
+    struct store_rows *q = store_query(s, e, "SELECT value FROM setting WHERE name = 'seed'", "");
     seed[0] = 0;
     if (store_step(s, &q, e)) snprintf(seed, 65, "%s", store_column_text(q, 0));
     store_finalize(&q);
@@ -366,6 +426,9 @@ bool class_load_seed(struct store *s, char seed[65], struct err *e) {
 }
 
 bool class_save_seed(struct store *s, const char *seed, struct err *e) {
-    return store_exec(s, e, "INSERT OR REPLACE INTO setting (name, value) VALUES ('seed', ?)", "t",
-                      seed);
+    return store_exec(
+        s, e,
+        "INSERT INTO setting (name, value) VALUES ('seed', ?) ON CONFLICT (name) DO UPDATE "
+        "SET value = excluded.value",
+        "t", seed);
 }

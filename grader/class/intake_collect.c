@@ -40,7 +40,8 @@ static bool upsert_submission(struct intake_ctx *c, const char *student, const s
         "(?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (student, exercise) DO UPDATE SET state = excluded.state, file = "
         "excluded.file,"
-        " why = excluded.why, key = CASE WHEN digest IS excluded.digest THEN key END, "
+        " why = excluded.why, key = CASE WHEN submission.digest = excluded.digest THEN "
+        "submission.key END, "
         "digest = excluded.digest",
         "tttttt", student, book_id(ex), state, digest, file, reason);
 }
@@ -52,8 +53,9 @@ static bool save_accepted_file(struct intake_ctx *c, const char *student, const 
     char digest[HASH_HEX_SIZE];
     sha256_hex(f->data.data, f->data.size, digest);
     text_clean_name(&shown, f->path);
-    bool ok = store_exec(c->s, e, "INSERT OR IGNORE INTO source (digest, body) VALUES (?, ?)", "tb",
-                         digest, &f->data) &&
+    bool ok = store_exec(c->s, e,
+                         "INSERT INTO source (digest, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                         "tb", digest, &f->data) &&
               upsert_submission(c, student, ex, "taken", digest, buf_str(&shown), "", e) &&
               add_intake_row(c, student, entry, buf_str(&shown), book_id(ex), "taken", "", e);
     buf_free(&shown);
@@ -80,9 +82,10 @@ static bool upsert_student(struct intake_ctx *c, const struct plan_student *st, 
         c->s, e,
         "INSERT INTO student (id, name, rostered, entries, doubt, submitted_at) VALUES "
         "(?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET submitted_at = CASE WHEN "
-        "excluded.submitted_at = '' THEN submitted_at ELSE excluded.submitted_at END, "
-        "name = CASE WHEN excluded.name = '' THEN name ELSE excluded.name END,"
-        " rostered = max(rostered, excluded.rostered), entries = excluded.entries, "
+        "excluded.submitted_at = '' THEN student.submitted_at ELSE excluded.submitted_at END, "
+        "name = CASE WHEN excluded.name = '' THEN student.name ELSE excluded.name END,"
+        " rostered = CASE WHEN excluded.rostered = 1 THEN 1 ELSE student.rostered END, entries = "
+        "excluded.entries, "
         "doubt = excluded.doubt",
         "ttlltt", st->id, st->name, (long long)st->is_rostered, (long long)entries, review_reason,
         time);
@@ -131,7 +134,7 @@ static bool withdraw_submission(struct intake_ctx *c, const char *student, const
 
 static bool has_submission(struct intake_ctx *c, const char *student, const char *exercise,
                            struct err *e) {
-    sqlite3_stmt *q = store_query(
+    struct store_rows *q = store_query(
         c->s, e, "SELECT 1 FROM submission WHERE student = ? AND exercise = ? AND file <> ''", "tt",
         student, exercise);
     bool found = store_step(c->s, &q, e);
@@ -210,13 +213,13 @@ static bool save_student(struct intake_ctx *c, unsigned student, const struct pl
  * submission. `*kept` becomes false if the store has none. */
 static bool keep_student(struct intake_ctx *c, const struct plan_student *st, bool *kept,
                          struct err *e) {
-    sqlite3_stmt *q = store_query(
+    struct store_rows *q = store_query(
         c->s, e, "SELECT entries, doubt FROM student WHERE id = ? AND (entries > 0 OR doubt <> '')",
         "t", st->id);
     struct buf review_reason = {0};
     unsigned entries = 0;
     *kept = store_step(c->s, &q, e);
-    if (*kept) entries = (unsigned)sqlite3_column_int(q, 0);
+    if (*kept) entries = (unsigned)store_column_int(q, 0);
     if (*kept) buf_puts(&review_reason, store_column_text(q, 1));
     store_finalize(&q);
     bool ok = !e->text[0] && (!*kept || upsert_student(c, st, entries, buf_str(&review_reason), e));
@@ -293,16 +296,16 @@ static bool add_missing_submissions(struct intake_ctx *c, struct err *e) {
                       "") &&
            store_exec(
                c->s, e,
-               "INSERT OR IGNORE INTO submission (student, exercise, state, file, why)"
+               "INSERT INTO submission (student, exercise, state, file, why)"
                " SELECT t.id, x.exercise, CASE WHEN t.doubt <> '' THEN 'unclear' WHEN t.rostered "
-               "THEN 'missing' ELSE"
+               "= 1 THEN 'missing' ELSE"
                " 'absent' END, '', CASE WHEN t.doubt <> '' THEN t.doubt ELSE 'nothing handed in' "
                "END FROM student t,"
                " (SELECT DISTINCT exercise FROM submission UNION SELECT ?1 WHERE ?1 IS NOT NULL"
                "  UNION SELECT exercise FROM assigned"
                "  UNION SELECT '' WHERE ?1 IS NULL AND NOT EXISTS (SELECT 1 FROM submission) AND "
                "NOT EXISTS (SELECT 1 "
-               "FROM assigned)) x",
+               "FROM assigned)) x WHERE true ON CONFLICT DO NOTHING",
                "t", only_exercise);
 }
 

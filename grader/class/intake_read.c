@@ -187,8 +187,8 @@ bool intake_read_group(struct intake_group *g, const struct plan *p, unsigned fi
     struct reader r = {.g = g};
     unsigned jobs = WORKERS_PER_CORE * parallel_job_count(0);
     if (jobs > INTAKE_GROUP_STUDENTS) jobs = INTAKE_GROUP_STUDENTS;
-    return parallel_run(jobs,
-                        &(struct parallel_ops){next_students, read_students, take_students, &r}, e);
+    return parallel_run(
+        jobs, &(struct parallel_ops){next_students, read_students, take_students, &r, NULL}, e);
 }
 
 void intake_free_group(struct intake_group *g) {

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct worker {
@@ -68,11 +69,23 @@ static bool deliver_result(struct worker *worker, unsigned slot, bool ok,
     return may_continue;
 }
 
+/* Waits for a child to end, and calls `tick` meanwhile. Polling costs less than 0.1 % of a core; a
+ * signal at the end of a child would interrupt the libraries that the callbacks use. */
+static pid_t wait_child(int *status, const struct parallel_ops *p, struct err *e) {
+    pid_t pid;
+    if (!p->tick) return wait(status);
+    while ((pid = waitpid(-1, status, WNOHANG)) == 0) {
+        if (!p->tick(p->user, e)) return wait(status);
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    return pid;
+}
+
 /* Waits for any child to end and delivers its result. */
 static bool wait_any(struct worker *workers, unsigned jobs, const struct parallel_ops *p,
                      struct err *e) {
     int status;
-    pid_t pid = wait(&status);
+    pid_t pid = wait_child(&status, p, e);
     if (pid < 0 && errno != EINTR)
         return err_set(e, ERR_SYSTEM, "cannot wait for a process: %s", strerror(errno));
     for (unsigned i = 0; pid > 0 && i < jobs; i++)
@@ -95,7 +108,7 @@ bool parallel_run(unsigned jobs, const struct parallel_ops *p, struct err *e) {
         }
         running = 0;
         for (unsigned i = 0; i < jobs; i++) running += workers[i].pid != 0;
-        if (running && !wait_any(workers, jobs, p, e)) ok = false;
+        if (running && (!wait_any(workers, jobs, p, e) || e->text[0])) ok = false;
     }
     free(workers);
     return ok;

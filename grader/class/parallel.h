@@ -18,6 +18,9 @@ struct parallel_ops {
     bool (*item_done)(void *user, unsigned slot, bool ok, const char *data, size_t size,
                       struct err *e);
     void *user;
+    /* In the parent, about 50 times a second while items are processed; NULL = no call. Return
+     * false to start no further item. */
+    bool (*tick)(void *user, struct err *e);
 };
 
 /* Returns `requested`, or the number of cores if it is 0. */

@@ -25,7 +25,7 @@ bool similarity_is_store(const char *path) {
 bool similarity_add_store(struct similarity_class *c, struct store *s, const char *prefix,
                           struct err *e) {
     /* A chapter may have had another number in an earlier year. */
-    sqlite3_stmt *q =
+    struct store_rows *q =
         store_query(s, e,
                     "SELECT ? || s.student, s.file, c.body FROM submission s JOIN source c "
                     "ON c.digest = s.digest WHERE s.state = 'taken' AND "
@@ -34,7 +34,7 @@ bool similarity_add_store(struct similarity_class *c, struct store *s, const cha
     bool ok = q;
     while (ok && store_step(s, &q, e))
         similarity_add_text(c, store_column_text(q, 0), store_column_text(q, 1),
-                            sqlite3_column_blob(q, 2), (size_t)sqlite3_column_bytes(q, 2));
+                            store_column_bytes(q, 2), store_column_size(q, 2));
     store_finalize(&q);
     return ok && !e->text[0];
 }

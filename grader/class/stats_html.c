@@ -14,16 +14,14 @@ static void put_cell(struct buf *out, const char *text, bool is_number) {
 
 static void put_table(struct store *s, const char *title, const char *header_html, const char *sql,
                       struct buf *out, struct err *e) {
-    sqlite3_stmt *q = store_query(s, e, sql, "");
+    struct store_rows *q = store_query(s, e, sql, "");
     bool any = false;
     buf_printf(out, "<h2>%s</h2>\n", title);
     for (; store_step(s, &q, e); any = true) {
         if (!any) buf_printf(out, "<table><tr>%s</tr>\n", header_html);
         buf_puts(out, "<tr>");
-        for (int i = 0; i < sqlite3_column_count(q); i++) {
-            int type = sqlite3_column_type(q, i);
-            put_cell(out, store_column_text(q, i), type == SQLITE_INTEGER || type == SQLITE_FLOAT);
-        }
+        for (int i = 0; i < store_column_count(q); i++)
+            put_cell(out, store_column_text(q, i), store_column_is_number(q, i));
         buf_puts(out, "</tr>\n");
     }
     buf_puts(out, any ? "</table>\n" : "<p>None.</p>\n");
@@ -70,39 +68,41 @@ static void put_score_histogram(struct store *s, const char *exercise, struct bu
     for (unsigned i = 1; i < SCORE_BINS; i++)
         snprintf(b.bins[i].label, sizeof b.bins[i].label, "%u-%u", 10 * i - 10, 10 * i);
     strcpy(b.bins[0].label, "0"), strcpy(b.bins[SCORE_BINS].label, "100");
-    sqlite3_stmt *q =
+    struct store_rows *q =
         store_query(s, e,
-                    "SELECT CASE WHEN p <= 0 THEN 0 WHEN p >= 100 THEN 11 ELSE 1 + "
-                    "min(9, CAST(p / 10 AS INTEGER)) END, count(*)"
+                    "SELECT CASE WHEN p <= 0 THEN 0 WHEN p < 10 THEN 1 WHEN p < 20 THEN 2 "
+                    "WHEN p < 30 THEN 3 WHEN p < 40 THEN 4 WHEN p < 50 THEN 5 WHEN p < 60 THEN 6 "
+                    "WHEN p < 70 THEN 7 WHEN p < 80 THEN 8 WHEN p < 90 THEN 9 WHEN p < 100 THEN 10 "
+                    "ELSE 11 END, count(*)"
                     " FROM (SELECT 100.0 * score / max_score AS p FROM gradebook WHERE "
-                    "exercise = ? AND score IS NOT NULL) GROUP "
+                    "exercise = ? AND score IS NOT NULL) s GROUP "
                     "BY 1",
                     "t", exercise);
-    while (store_step(s, &q, e))
-        b.bins[sqlite3_column_int(q, 0)].count = sqlite3_column_int64(q, 1);
+    while (store_step(s, &q, e)) b.bins[store_column_int(q, 0)].count = store_column_int64(q, 1);
     buf_puts(out, "<h2>"), class_page_put_text(exercise, out), buf_puts(out, "</h2>\n");
     put_histogram(&b, "Number of students by score in percent", out);
 }
 
 static void put_score_histograms(struct store *s, struct buf *out, struct err *e) {
-    sqlite3_stmt *q = store_query(s, e,
-                                  "SELECT DISTINCT exercise FROM gradebook WHERE score IS NOT NULL "
-                                  "AND exercise <> '' ORDER BY 1",
-                                  "");
+    struct store_rows *q =
+        store_query(s, e,
+                    "SELECT DISTINCT exercise FROM gradebook WHERE score IS NOT NULL "
+                    "AND exercise <> '' ORDER BY 1",
+                    "");
     while (store_step(s, &q, e)) put_score_histogram(s, store_column_text(q, 0), out, e);
 }
 
 static void put_daily_results(struct store *s, struct buf *out, struct err *e) {
     struct histogram b = {0};
-    sqlite3_stmt *q = store_query(
+    struct store_rows *q = store_query(
         s, e,
-        "SELECT substr(graded_at, 6, 5), count(*) FROM result GROUP BY substr(graded_at, 1, "
-        "10) ORDER BY substr(graded_at, 1, 10) DESC LIMIT 60",
+        "SELECT substr(day, 6, 5), n FROM (SELECT substr(graded_at, 1, 10) AS day, count(*) AS n "
+        "FROM result GROUP BY 1) d ORDER BY day DESC LIMIT 60",
         "");
     while (store_step(s, &q, e)) {
         memmove(b.bins + 1, b.bins, b.n * sizeof *b.bins), b.n++;
         snprintf(b.bins[0].label, sizeof b.bins[0].label, "%s", store_column_text(q, 0)),
-            b.bins[0].count = sqlite3_column_int64(q, 1);
+            b.bins[0].count = store_column_int64(q, 1);
         if (b.n == MAX_DAYS - 1) break;
     }
     store_finalize(&q);
@@ -113,14 +113,14 @@ static void put_daily_results(struct store *s, struct buf *out, struct err *e) {
 bool export_stats_html(struct store *s, FILE *f, struct err *e) {
     struct buf out = {0};
     class_page_begin("Statistics of a class", &out);
-    put_table(
-        s, "Verdicts",
-        "<th>exercise</th><th>verdict</th><th class=\"n\">students</th><th class=\"n\">mean "
-        "score</th>",
-        "SELECT exercise, verdict, students, round(mean_score, 1) FROM verdicts WHERE exercise "
-        "<> '' ORDER BY "
-        "exercise, students DESC",
-        &out, e);
+    put_table(s, "Verdicts",
+              "<th>exercise</th><th>verdict</th><th class=\"n\">students</th><th class=\"n\">mean "
+              "score</th>",
+              "SELECT exercise, verdict, students, round(CAST(mean_score AS NUMERIC), 1) FROM "
+              "verdicts WHERE exercise "
+              "<> '' ORDER BY "
+              "exercise, students DESC",
+              &out, e);
     put_score_histograms(s, &out, e);
     put_table(s, "Most failed goals and guards",
               "<th class=\"n\">students</th><th>exercise</th><th>name</th><th></th>",

@@ -1,197 +1,297 @@
-/* store.c — see store.h. The journal mode is WAL, so that readers and a writer don't wait for each
- * other. With synchronous=FULL, commits survive a power cut. The cache has 32 MiB: rows are found
- * by digests, so those of a large class touch every page. */
+/* store.c — see store.h. What depends on the database is in its driver (db.h). */
 #include "grader/class/store.h"
 #include "common/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { SCHEMA_VERSION = 5, BUSY_TIMEOUT_MS = 60000 };
-
-static const struct {
-    int version;
-    const char *sql;
-} migrations[] = {
-#define MIGRATION(version, text) {version, text},
-#include "grader/class/store.def"
-#undef MIGRATION
-};
-
-/* Returns true if the file can't be opened for a reason that the path has, not the machine. */
-static bool is_wrong_path(struct store *s) {
-    int error = s->db ? sqlite3_system_errno(s->db) : 0;
-    return error != ENOSPC && error != EIO && error != EMFILE && error != ENFILE &&
-           error != ENOMEM && error != EDQUOT;
-}
-
-static bool set_sqlite_error(struct store *s, struct err *e) {
-    int code = s->db ? sqlite3_errcode(s->db) : SQLITE_NOMEM;
-    const char *hint = code == SQLITE_FULL
-                           ? "; free disk space and run again: no committed result is lost"
-                       : code == SQLITE_BUSY   ? "; another program locked it for over a minute"
-                       : code == SQLITE_NOTADB ? "; it is not a store of the grader"
-                                               : "";
-    bool is_input = code == SQLITE_NOTADB || (code == SQLITE_CANTOPEN && is_wrong_path(s));
-    return err_set(e, is_input ? ERR_INPUT : ERR_SYSTEM, "%s: %s%s", s->path,
-                   s->db ? sqlite3_errmsg(s->db) : "out of memory", hint);
-}
+enum { MAX_ARGS = 32 };
 
 /* ---- statements ---- */
 
-static bool bind_args(sqlite3_stmt *q, const char *types, va_list ap) {
-    int code = SQLITE_OK;
-    for (int i = 1; types[i - 1] && code == SQLITE_OK; i++) {
-        char type = types[i - 1];
-        if (type == 't')
-            code = sqlite3_bind_text(q, i, va_arg(ap, const char *), -1, SQLITE_TRANSIENT);
-        else if (type == 'l') code = sqlite3_bind_int64(q, i, va_arg(ap, long long));
-        else if (type == 'f') code = sqlite3_bind_double(q, i, va_arg(ap, double));
-        else if (type == 'b') {
+static unsigned read_args(const char *types, va_list ap, struct db_value args[MAX_ARGS]) {
+    unsigned n = 0;
+    for (; types[n]; n++) {
+        struct db_value v = {.type = types[n]};
+        if (n == MAX_ARGS) die("a statement has over %d arguments", MAX_ARGS);
+        if (v.type == 't') v.text = va_arg(ap, const char *);
+        else if (v.type == 'l') v.integer = va_arg(ap, long long);
+        else if (v.type == 'f') v.real = va_arg(ap, double);
+        else if (v.type == 'b') {
             const struct buf *b = va_arg(ap, const struct buf *);
-            code = sqlite3_bind_blob64(q, i, buf_str(b), b->size, SQLITE_TRANSIENT);
+            v.bytes = buf_str(b), v.size = b->size;
         }
+        args[n] = v;
     }
-    return code == SQLITE_OK;
+    return n;
 }
 
-static sqlite3_stmt *prepare(struct store *s, struct err *e, const char *sql, const char *types,
-                             va_list ap) {
-    sqlite3_stmt *q = NULL;
-    bool ok = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK && bind_args(q, types, ap);
-    if (!ok) set_sqlite_error(s, e), sqlite3_finalize(q);
-    return ok ? q : NULL;
-}
-
-sqlite3_stmt *store_query(struct store *s, struct err *e, const char *sql, const char *types, ...) {
+struct store_rows *store_query(struct store *s, struct err *e, const char *sql, const char *types,
+                               ...) {
+    struct db_value args[MAX_ARGS];
     va_list ap;
     va_start(ap, types);
-    sqlite3_stmt *q = prepare(s, e, sql, types, ap);
+    unsigned n = read_args(types, ap, args);
     va_end(ap);
-    return q;
+    return s->db->driver->query(s->db, sql, args, n, e);
 }
 
-bool store_step(struct store *s, sqlite3_stmt **q, struct err *e) {
-    int code = *q ? sqlite3_step(*q) : SQLITE_DONE;
-    if (code == SQLITE_ROW) return true;
-    if (code != SQLITE_DONE) set_sqlite_error(s, e);
+/* Runs a query to its end and finalizes it. */
+static bool exhaust(struct store_rows *q, struct err *e) {
+    struct err step_error = {0};
+    if (!q) return false;
+    const struct db_driver *driver = q->db->driver;
+    while (driver->step(q, &step_error)) {}
+    driver->finalize(q);
+    return !step_error.text[0] || err_set(e, step_error.kind, "%s", step_error.text);
+}
+
+bool store_exec(struct store *s, struct err *e, const char *sql, const char *types, ...) {
+    struct db_value args[MAX_ARGS];
+    va_list ap;
+    va_start(ap, types);
+    unsigned n = read_args(types, ap, args);
+    va_end(ap);
+    return exhaust(s->db->driver->query(s->db, sql, args, n, e), e);
+}
+
+bool db_exec(struct db *db, const char *sql, struct err *e) {
+    return exhaust(db->driver->query(db, sql, NULL, 0, e), e);
+}
+
+long long store_changed_rows(struct store *s) { return s->db->driver->changed_rows(s->db); }
+
+bool store_step(struct store *s, struct store_rows **q, struct err *e) {
+    (void)s;
+    if (*q && (*q)->db->driver->step(*q, e)) return true;
     store_finalize(q);
     return false;
 }
 
-void store_finalize(sqlite3_stmt **q) {
-    sqlite3_finalize(*q);
+void store_finalize(struct store_rows **q) {
+    if (*q) (*q)->db->driver->finalize(*q);
     *q = NULL;
 }
 
-bool store_exec(struct store *s, struct err *e, const char *sql, const char *types, ...) {
-    va_list ap;
-    va_start(ap, types);
-    sqlite3_stmt *q = prepare(s, e, sql, types, ap);
-    va_end(ap);
-    int code = SQLITE_ROW;
-    while (q && code == SQLITE_ROW) code = sqlite3_step(q);
-    bool ok = q && code == SQLITE_DONE;
-    if (q && !ok) set_sqlite_error(s, e);
-    sqlite3_finalize(q);
-    return ok;
-}
-
-const char *store_column_text(sqlite3_stmt *q, int column) {
-    const char *s = (const char *)sqlite3_column_text(q, column);
-    return s ? s : "";
-}
-
 long long store_query_int(struct store *s, struct err *e, const char *sql) {
-    sqlite3_stmt *q = store_query(s, e, sql, "");
-    long long n = store_step(s, &q, e) ? sqlite3_column_int64(q, 0) : -1;
+    struct store_rows *q = store_query(s, e, sql, "");
+    long long n = store_step(s, &q, e) ? store_column_int64(q, 0) : -1;
     store_finalize(&q);
     return n;
 }
 
+/* ---- columns ---- */
+
+int store_column_count(struct store_rows *q) { return q->db->driver->column_count(q); }
+
+bool store_column_is_null(struct store_rows *q, int column) {
+    return q->db->driver->column_is_null(q, column);
+}
+bool store_column_is_number(struct store_rows *q, int column) {
+    return q->db->driver->column_is_number(q, column);
+}
+const char *store_column_text(struct store_rows *q, int column) {
+    const char *s = q->db->driver->column_text(q, column);
+    return s ? s : "";
+}
+long long store_column_int64(struct store_rows *q, int column) {
+    return strtoll(store_column_text(q, column), NULL, 10);
+}
+int store_column_int(struct store_rows *q, int column) {
+    return (int)store_column_int64(q, column);
+}
+double store_column_double(struct store_rows *q, int column) {
+    return q->db->driver->column_double(q, column);
+}
+const void *store_column_bytes(struct store_rows *q, int column) {
+    size_t size;
+    return q->db->driver->column_bytes(q, column, &size);
+}
+size_t store_column_size(struct store_rows *q, int column) {
+    size_t size;
+    q->db->driver->column_bytes(q, column, &size);
+    return size;
+}
+
 /* ---- transactions ---- */
 
-bool store_begin(struct store *s, struct err *e) { return store_exec(s, e, "BEGIN IMMEDIATE", ""); }
+bool store_begin(struct store *s, struct err *e) {
+    return s->db->driver->begin(s->db, DB_EXCLUSIVE, e);
+}
+
+bool store_begin_shared(struct store *s, struct err *e) {
+    return s->db->driver->begin(s->db, DB_SHARED, e);
+}
 
 bool store_commit(struct store *s, bool ok, struct err *e) {
-    ok = ok && store_exec(s, e, "COMMIT", "");
-    if (!ok)
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL); /* SQLite may have done it already. */
+    ok = ok && s->db->driver->commit(s->db, e);
+    if (!ok) s->db->driver->roll_back(s->db);
     return ok;
+}
+
+bool store_prepare_erase(struct store *s, struct err *e) {
+    return s->db->driver->prepare_erase(s->db, e);
+}
+
+bool store_erase(struct store *s, struct err *e) { return s->db->driver->erase(s->db, e); }
+
+/* ---- tables ---- */
+
+static bool drop_views(struct store *s, struct err *e) {
+    const struct db_driver *driver = s->db->driver;
+    bool ok = true;
+    for (unsigned i = driver->view_count; i-- && ok;) {
+        char sql[128];
+        snprintf(sql, sizeof sql, "DROP VIEW IF EXISTS %s", driver->views[i].name);
+        ok = db_exec(s->db, sql, e);
+    }
+    return ok;
+}
+
+static int newest_version(const struct db_driver *driver) {
+    return driver->migrations[driver->migration_count - 1].version;
+}
+
+static bool create_tables(struct store *s, long long version, struct err *e) {
+    const struct db_driver *driver = s->db->driver;
+    bool ok = drop_views(s, e);
+    for (unsigned i = 0; i < driver->migration_count && ok; i++)
+        if (driver->migrations[i].version > version)
+            ok = db_exec(s->db, driver->migrations[i].sql, e);
+    for (unsigned i = 0; i < driver->view_count && ok; i++)
+        ok = db_exec(s->db, driver->views[i].sql, e);
+    return ok && driver->set_schema_version(s->db, newest_version(driver), e);
+}
+
+/* Brings the tables up to date. Two graders may try at the same time, so the version is read again
+ * in the transaction. */
+static bool migrate(struct store *s, bool create, struct err *e) {
+    const struct db_driver *driver = s->db->driver;
+    int newest = newest_version(driver);
+    long long version = driver->schema_version(s->db, e);
+    if (version == newest) return true;
+    if (version < 0) return false;
+    if (version == 0 && !create && driver->is_remote)
+        return err_set(e, ERR_INPUT, "%s: the database has no store of the grader", s->path);
+    if (version > newest)
+        return err_set(e, ERR_INPUT, "%s: made by a newer grader (schema %lld); use that one",
+                       s->path, version);
+    if (!store_begin(s, e)) return false;
+    version = driver->schema_version(s->db, e);
+    bool ok = version >= newest || (version >= 0 && create_tables(s, version, e));
+    return store_commit(s, ok, e);
 }
 
 /* ---- opening ---- */
 
-static bool migrate_schema(struct store *s, struct err *e) {
-    bool ok = store_begin(s, e);
-    if (!ok) return false;
-    long long version = store_query_int(s, e, "PRAGMA user_version");
-    ok = version >= 0;
-    for (unsigned i = 0; ok && i < sizeof migrations / sizeof *migrations; i++)
-        if (migrations[i].version > version) ok = store_exec(s, e, migrations[i].sql, "");
-    char pragma[64];
-    snprintf(pragma, sizeof pragma, "PRAGMA user_version = %d", SCHEMA_VERSION);
-    if (ok && version < SCHEMA_VERSION) ok = store_exec(s, e, pragma, "");
-    if (ok && version > SCHEMA_VERSION)
-        ok = err_set(e, ERR_INPUT, "%s: made by a newer grader (schema %lld); use that one",
-                     s->path, version);
-    return store_commit(s, ok, e);
-}
-
-/* Returns true if this process may write neither the store nor the journal beside it. SQLite needs
- * both, even to read. */
-static bool is_write_protected(const char *path) {
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    return file_exists(path) && (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ||
-                                 faccessat(AT_FDCWD, *folder ? folder : "/", W_OK, AT_EACCESS));
-}
-
-bool store_open(struct store *s, const char *path, bool create, struct err *e) {
-    *s = (struct store){0};
-    snprintf(s->path, sizeof s->path, "%s", path ? path : "the results of this run");
-    if (path && !create && !file_exists(path))
-        return err_set(e, ERR_INPUT, "%s: there is no such store", path);
-    if (path && is_write_protected(path))
-        return err_set(e, ERR_INPUT,
-                       "%s: you may not write the store or its folder, and SQLite keeps a journal "
-                       "there even to read; copy the store to a folder of yours",
-                       path);
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    if (sqlite3_open_v2(path ? path : "", &s->db, flags, NULL) != SQLITE_OK)
-        return set_sqlite_error(s, e), store_close(s), false;
-    sqlite3_busy_timeout(s->db, BUSY_TIMEOUT_MS);
-    bool ok =
-        (!path || store_exec(s, e, "PRAGMA journal_mode = WAL", "")) &&
-        store_exec(s, e, path ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF", "") &&
-        store_exec(s, e, "PRAGMA cache_size = -32768", "") &&
-        store_exec(s, e, "PRAGMA foreign_keys = ON", "") && migrate_schema(s, e);
-    if (!ok) store_close(s);
-    return ok;
+bool store_open(struct store *s, const char *location, bool create, struct err *e) {
+    const struct db_driver *driver =
+        location && db_is_server(location) ? &db_postgresql : &db_sqlite;
+    *s = (struct store){.db = driver->open(location, create, e)};
+    if (!s->db) return false;
+    snprintf(s->path, sizeof s->path, "%s", s->db->name);
+    s->location = location ? xstrdup(location) : NULL;
+    if (migrate(s, create, e)) return true;
+    store_close(s);
+    return false;
 }
 
 void store_close(struct store *s) {
-    sqlite3_close(s->db);
-    s->db = NULL;
+    if (s->db) s->db->driver->close(s->db);
+    free(s->location);
+    s->db = NULL, s->location = NULL;
+}
+
+bool store_is_absent(const char *location) {
+    return !db_is_server(location) && !file_exists(location);
 }
 
 /* ---- two stores ---- */
 
-bool store_attach(struct store *s, const char *path, struct err *e) {
+static const char *const attached[] = {
+#define ATTACHED(name) #name,
+#include "grader/class/store_attached.def"
+#undef ATTACHED
+};
+enum { ATTACHED_COUNT = sizeof attached / sizeof *attached };
+
+/* Copies the current row of `from` into the table. */
+static bool copy_row(struct store *s, const char *insert_sql, struct store_rows *from,
+                     struct err *e) {
+    struct db_value args[MAX_ARGS];
+    int n = store_column_count(from);
+    for (int i = 0; i < n; i++) {
+        size_t size;
+        const void *bytes = from->db->driver->column_bytes(from, i, &size);
+        bool is_null = store_column_is_null(from, i), is_number = store_column_is_number(from, i);
+        args[i] = (struct db_value){.type = is_null                                      ? 'n'
+                                            : is_number                                  ? 'f'
+                                            : from->db->driver->column_is_bytes(from, i) ? 'b'
+                                                                                         : 't',
+                                    .text = store_column_text(from, i),
+                                    .real = store_column_double(from, i),
+                                    .bytes = bytes,
+                                    .size = size};
+    }
+    return exhaust(s->db->driver->query(s->db, insert_sql, args, (unsigned)n, e), e);
+}
+
+static void put_insert(const char *table, struct store_rows *from, struct buf *sql) {
+    int n = store_column_count(from);
+    buf_printf(sql, "INSERT INTO other_%s (", table);
+    for (int i = 0; i < n; i++)
+        buf_printf(sql, "%s%s", i ? ", " : "", from->db->driver->column_name(from, i));
+    buf_puts(sql, ") VALUES (");
+    for (int i = 0; i < n; i++) buf_puts(sql, i ? ", ?" : "?");
+    buf_puts(sql, ")");
+}
+
+static bool copy_table(struct store *s, struct store *other, const char *table, struct err *e) {
+    struct buf sql = {0};
+    buf_printf(&sql, "CREATE TEMP TABLE other_%s AS SELECT * FROM %s WHERE 1 = 0", table, table);
+    bool ok = db_exec(s->db, buf_str(&sql), e);
+    buf_clear(&sql), buf_printf(&sql, "SELECT * FROM %s", table);
+    struct store_rows *q = ok ? store_query(other, e, buf_str(&sql), "") : NULL;
+    buf_clear(&sql);
+    if (q) put_insert(table, q, &sql);
+    while (ok && store_step(other, &q, e)) ok = copy_row(s, buf_str(&sql), q, e);
+    store_finalize(&q);
+    buf_free(&sql);
+    return ok && !e->text[0];
+}
+
+static bool drop_copies(struct store *s, struct err *e) {
+    bool ok = true;
+    for (unsigned i = 0; i < ATTACHED_COUNT && ok; i++) {
+        char sql[128];
+        snprintf(sql, sizeof sql, "DROP TABLE IF EXISTS other_%s", attached[i]);
+        ok = db_exec(s->db, sql, e);
+    }
+    return ok;
+}
+
+static bool copy_tables(struct store *s, struct store *other, struct err *e) {
+    bool ok = drop_copies(s, e) && store_begin_shared(s, e);
+    if (!ok) return false;
+    for (unsigned i = 0; i < ATTACHED_COUNT && ok; i++) ok = copy_table(s, other, attached[i], e);
+    return store_commit(s, ok, e);
+}
+
+bool store_attach(struct store *s, const char *location, struct err *e) {
     struct store other;
-    if (!store_open(&other, path, false, e)) return false;
+    if (!store_open(&other, location, false, e)) return false;
+    s->has_attached = s->db->driver == other.db->driver && s->db->driver->attach;
+    bool ok = s->has_attached || copy_tables(s, &other, e);
     store_close(&other);
-    return store_exec(s, e, "ATTACH ? AS other", "t", path);
+    return ok && (!s->has_attached || s->db->driver->attach(s->db, location, e));
 }
 
 bool store_detach(struct store *s, bool ok, struct err *e) {
     struct err ignored = {0};
-    return store_exec(s, ok ? e : &ignored, "DETACH other", "") && ok;
+    struct err *error = ok ? e : &ignored;
+    bool is_detached =
+        s->has_attached ? s->db->driver->detach(s->db, error) : drop_copies(s, error);
+    return is_detached && ok;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static bool stored_assignment_path(struct store *s, char path[4096], struct err *e) {
-    sqlite3_stmt *q = s ? store_query(s, e, "SELECT path FROM assignment", "") : NULL;
+    struct store_rows *q = s ? store_query(s, e, "SELECT path FROM assignment", "") : NULL;
     path[0] = 0;
     if (s && store_step(s, &q, e)) snprintf(path, 4096, "%s", store_column_text(q, 0));
     store_finalize(&q);

@@ -110,7 +110,8 @@ int cmd_figures(const struct options *o) {
     m.lines = xcalloc(m.n * m.device_count, sizeof *m.lines);
     status_count_begin(&m.count, "results", m.n * m.device_count);
     status_count_show(&m.count, "");
-    bool ok = parallel_run(jobs, &(struct parallel_ops){next_item, run_item, item_done, &m}, &e);
+    bool ok =
+        parallel_run(jobs, &(struct parallel_ops){next_item, run_item, item_done, &m, NULL}, &e);
     status_clear();
     if (ok && m.error.text[0]) e = m.error, ok = false;
     if (ok) write_all(&m, &out), ok = cli_write_output(o, &out, &e);

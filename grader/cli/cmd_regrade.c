@@ -6,14 +6,18 @@
 
 static const char changed_marks_sql[] =
     "SELECT s.student, s.exercise, coalesce(a.verdict, 'none'), "
-    "iif(a.score IS NULL, '-', printf('%.1f', a.score)), b.verdict,"
-    " iif(b.score IS NULL, '-', printf('%.1f', b.score)) FROM todo t JOIN "
-    "submission s ON s.n = t.n JOIN result b ON b.key = t.key"
-    " LEFT JOIN result a ON a.key = s.key WHERE a.verdict IS NOT "
-    "b.verdict OR a.score IS NOT b.score ORDER BY 1, 2";
+    "" EXPORT_ROUNDED(
+        "a.score") ", b.verdict,"
+                   " " EXPORT_ROUNDED(
+                       "b.score") " FROM todo t JOIN "
+                                  "submission s ON s.n = t.n JOIN result b ON b.key = t.key"
+                                  " LEFT JOIN result a ON a.key = s.key WHERE coalesce(a.verdict, "
+                                  "'') <> "
+                                  "b.verdict OR coalesce(a.score, -1) <> coalesce(b.score, -1) "
+                                  "ORDER BY 1, 2";
 
 static bool print_changes(struct store *s, unsigned *changed_count, struct err *e) {
-    sqlite3_stmt *q = store_query(s, e, changed_marks_sql, "");
+    struct store_rows *q = store_query(s, e, changed_marks_sql, "");
     for (*changed_count = 0; store_step(s, &q, e); ++*changed_count)
         printf("%-24s %-32s %-8s %6s -> %-8s %6s\n", store_column_text(q, 0),
                store_column_text(q, 1), store_column_text(q, 2), store_column_text(q, 3),

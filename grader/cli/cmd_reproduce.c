@@ -20,27 +20,28 @@ struct stored_result {
 
 #define COPY_COLUMN(out, q, column) snprintf(out, sizeof(out), "%s", store_column_text(q, column))
 
-static void read_row(sqlite3_stmt *q, struct stored_result *t) {
+static void read_row(struct store_rows *q, struct stored_result *t) {
     enum { BODY, SEED, DEVICE, GRADER, NVCC, BOOK, COUNT_MODELLED, JSON, POLICY };
-    buf_add(&t->source, sqlite3_column_blob(q, BODY), (size_t)sqlite3_column_bytes(q, BODY));
+    buf_add(&t->source, store_column_bytes(q, BODY), store_column_size(q, BODY));
     COPY_COLUMN(t->seed, q, SEED);
     COPY_COLUMN(t->device, q, DEVICE);
     COPY_COLUMN(t->grader_digest, q, GRADER);
     COPY_COLUMN(t->nvcc_version, q, NVCC);
     COPY_COLUMN(t->book_digest, q, BOOK);
     COPY_COLUMN(t->policy_digest, q, POLICY);
-    t->count_modelled = sqlite3_column_int(q, COUNT_MODELLED);
+    t->count_modelled = store_column_int(q, COUNT_MODELLED);
     t->result = json_loads(store_column_text(q, JSON), 0, NULL);
 }
 
 static bool load_stored_result(struct store *s, const char *student, const struct exercise *ex,
                                struct stored_result *t, struct err *e) {
-    sqlite3_stmt *q = store_query(s, e,
-                                  "SELECT c.body, r.seed, r.device, r.grader, r.nvcc, r.book, "
-                                  "r.counted, r.json, r.terms FROM submission s JOIN"
-                                  " result r ON r.key = s.key JOIN source c ON c.digest = s.digest "
-                                  "WHERE s.student = ? AND s.exercise = ?",
-                                  "tt", student, book_id(ex));
+    struct store_rows *q =
+        store_query(s, e,
+                    "SELECT c.body, r.seed, r.device, r.grader, r.nvcc, r.book, "
+                    "r.counted, r.json, r.terms FROM submission s JOIN"
+                    " result r ON r.key = s.key JOIN source c ON c.digest = s.digest "
+                    "WHERE s.student = ? AND s.exercise = ?",
+                    "tt", student, book_id(ex));
     if (store_step(s, &q, e)) read_row(q, t);
     store_finalize(&q);
     if (!t->result)

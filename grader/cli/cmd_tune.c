@@ -149,7 +149,8 @@ static void report_finished_rows(const struct sweep *s) {
 }
 
 static bool run_missing_rows(struct sweep *s, struct err *e) {
-    return parallel_run(s->jobs, &(struct parallel_ops){next_item, run_item, item_done, s}, e);
+    return parallel_run(s->jobs, &(struct parallel_ops){next_item, run_item, item_done, s, NULL},
+                        e);
 }
 
 bool tune_sweep(const struct options *o, tune_row_function *on_row, void *user, struct err *e) {

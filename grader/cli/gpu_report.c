@@ -77,7 +77,7 @@ void gpu_report_run_jobs(struct gpu_report *r) {
     if (jobs > memory_jobs) jobs = memory_jobs ? memory_jobs : 1;
     struct job_queue t = {.report = r, .slot_jobs = xcalloc(jobs, sizeof *t.slot_jobs)};
     status_count_begin(&t.count, "exercises", r->n);
-    if (!parallel_run(jobs, &(struct parallel_ops){next_item, run_item, item_done, &t}, &e))
+    if (!parallel_run(jobs, &(struct parallel_ops){next_item, run_item, item_done, &t, NULL}, &e))
         cli_report_error(&e);
     free(t.slot_jobs);
 }

@@ -56,7 +56,7 @@ static bool find_student(struct workbench_class *c, const struct workbench_accou
                          const char *shown, struct buf *id, struct err *e) {
     char name[WORKBENCH_SHOWN_SIZE];
     bool found = false;
-    sqlite3_stmt *q = shown ? store_query(&c->s, e, "SELECT id FROM student", "") : NULL;
+    struct store_rows *q = shown ? store_query(&c->s, e, "SELECT id FROM student", "") : NULL;
     while (!found && store_step(&c->s, &q, e)) {
         workbench_class_shown_name(c, store_column_text(q, 0), name);
         found = !strcmp(name, shown) &&
@@ -162,7 +162,7 @@ static bool decide_for_group(struct workbench_class *c, const struct posted *p, 
     struct decision list[MAX_GROUP] = {p->d};
     char *partners[MAX_GROUP];
     unsigned n = 1;
-    sqlite3_stmt *q = decision_query_partners(&c->s, p->d.student, e);
+    struct store_rows *q = decision_query_partners(&c->s, p->d.student, e);
     for (; n < MAX_GROUP && store_step(&c->s, &q, e); n++) {
         list[n] = p->d;
         list[n].student = partners[n] = xstrdup(store_column_text(q, 0));

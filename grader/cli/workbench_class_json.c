@@ -6,26 +6,25 @@
 #include <jansson.h>
 #include <string.h>
 
-static json_t *text_or_null(sqlite3_stmt *q, int column) {
-    const char *text = (const char *)sqlite3_column_text(q, column);
+static json_t *text_or_null(struct store_rows *q, int column) {
+    const char *text = store_column_is_null(q, column) ? NULL : store_column_text(q, column);
     json_t *o = text ? json_string(text) : NULL;
     return o ? o : json_null();
 }
 
-static json_t *number_or_null(sqlite3_stmt *q, int column) {
-    return sqlite3_column_type(q, column) == SQLITE_NULL
-               ? json_null()
-               : json_real(sqlite3_column_double(q, column));
+static json_t *number_or_null(struct store_rows *q, int column) {
+    return store_column_is_null(q, column) ? json_null()
+                                           : json_real(store_column_double(q, column));
 }
 
-static json_t *shown_name(const struct workbench_class *c, sqlite3_stmt *q, int column) {
+static json_t *shown_name(const struct workbench_class *c, struct store_rows *q, int column) {
     char name[WORKBENCH_SHOWN_SIZE];
     workbench_class_shown_name(c, store_column_text(q, column), name);
     return json_string(name);
 }
 
 /* The author of a request is the student, whom a pseudonym hides. */
-static json_t *author_json(const struct workbench_class *c, sqlite3_stmt *q, int column,
+static json_t *author_json(const struct workbench_class *c, struct store_rows *q, int column,
                            const char *student) {
     return !strcmp(store_column_text(q, column), student) ? shown_name(c, q, column)
                                                           : text_or_null(q, column);
@@ -42,7 +41,7 @@ static bool may_show_reason(const struct workbench_class *c, const char *state) 
            !strcmp(state, "excused");
 }
 
-static json_t *row_json(const struct workbench_class *c, sqlite3_stmt *q) {
+static json_t *row_json(const struct workbench_class *c, struct store_rows *q) {
     bool has_reason = may_show_reason(c, store_column_text(q, 3));
     return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "student", shown_name(c, q, 0), "name",
                      c->o->anonymous ? "" : store_column_text(q, 1), "exercise", text_or_null(q, 2),
@@ -54,7 +53,7 @@ static json_t *row_json(const struct workbench_class *c, sqlite3_stmt *q) {
 
 static json_t *rows_json(struct workbench_class *c, const char *student, struct err *e) {
     json_t *rows = json_array();
-    sqlite3_stmt *q =
+    struct store_rows *q =
         store_query(&c->s, e,
                     "SELECT student, name, exercise, state, verdict, score, reason FROM gradebook "
                     "WHERE exercise <> '' AND student = coalesce(?, student) ORDER BY student, "
@@ -68,7 +67,7 @@ static json_t *rows_json(struct workbench_class *c, const char *student, struct 
  * assignment. */
 static json_t *totals_json(struct workbench_class *c, const char *student, struct err *e) {
     json_t *rows = json_array();
-    sqlite3_stmt *q = store_query(
+    struct store_rows *q = store_query(
         &c->s, e,
         "SELECT t.student, t.percent, t.days_late, l.kept, t.open, t.dropped, t.excused FROM total "
         "t LEFT JOIN (SELECT student, min(kept) AS kept FROM mark GROUP BY student) l ON l.student "
@@ -77,15 +76,15 @@ static json_t *totals_json(struct workbench_class *c, const char *student, struc
     while (store_step(&c->s, &q, e))
         json_array_append_new(
             rows, json_pack("{s:o, s:o, s:i, s:o, s:o, s:o, s:i}", "student", shown_name(c, q, 0),
-                            "percent", number_or_null(q, 1), "days_late", sqlite3_column_int(q, 2),
+                            "percent", number_or_null(q, 1), "days_late", store_column_int(q, 2),
                             "kept", number_or_null(q, 3), "open", text_or_null(q, 4), "dropped",
-                            text_or_null(q, 5), "excused", sqlite3_column_int(q, 6)));
+                            text_or_null(q, 5), "excused", store_column_int(q, 6)));
     return rows;
 }
 
 static json_t *weights_json(struct workbench_class *c, struct err *e) {
     json_t *weights = json_object();
-    sqlite3_stmt *q = store_query(&c->s, e, "SELECT exercise, weight FROM assigned", "");
+    struct store_rows *q = store_query(&c->s, e, "SELECT exercise, weight FROM assigned", "");
     while (store_step(&c->s, &q, e))
         json_object_set_new(weights, store_column_text(q, 0), number_or_null(q, 1));
     return weights;
@@ -94,14 +93,14 @@ static json_t *weights_json(struct workbench_class *c, struct err *e) {
 static json_t *requests_json(struct workbench_class *c, const char *student, const char *exercise,
                              struct err *e) {
     json_t *rows = json_array();
-    sqlite3_stmt *q = decision_query_requests(&c->s, student, exercise, e);
+    struct store_rows *q = decision_query_requests(&c->s, student, exercise, e);
     while (store_step(&c->s, &q, e))
         json_array_append_new(rows,
                               json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o}", "made_at",
                                         text_or_null(q, 0), "student", shown_name(c, q, 1),
                                         "exercise", text_or_null(q, 2), "author",
                                         author_json(c, q, 3, store_column_text(q, 1)), "text",
-                                        text_or_null(q, 4), "open", sqlite3_column_int(q, 5),
+                                        text_or_null(q, 4), "open", store_column_int(q, 5),
                                         "answer", text_or_null(q, 6), "answered_by",
                                         text_or_null(q, 7), "answered_at", text_or_null(q, 8)));
     return rows;
@@ -127,7 +126,7 @@ static json_t *history_json(struct workbench_class *c, const struct workbench_ac
                             const char *student, const char *exercise, struct err *e) {
     static const char *const keys[] = {"made_at", "kind", "line", "value", "former", "reason"};
     json_t *rows = json_array();
-    sqlite3_stmt *q = store_query(
+    struct store_rows *q = store_query(
         &c->s, e,
         "SELECT made_at, kind, line, value, former, reason, author, n, n IN (SELECT n FROM "
         "decided) FROM decision WHERE (student = ?1 OR (kind = 'comment' AND student = (SELECT "
@@ -137,8 +136,8 @@ static json_t *history_json(struct workbench_class *c, const struct workbench_ac
         "ttl", student, exercise, (long long)(who->role == ROLE_STUDENT));
     while (store_step(&c->s, &q, e)) {
         json_t *row =
-            json_pack("{s:I, s:b, s:o}", "n", (json_int_t)sqlite3_column_int64(q, 7), "counts",
-                      sqlite3_column_int(q, 8), "author", author_json(c, q, 6, student));
+            json_pack("{s:I, s:b, s:o}", "n", (json_int_t)store_column_int64(q, 7), "counts",
+                      store_column_int(q, 8), "author", author_json(c, q, 6, student));
         for (int i = 0; i < 6; i++) json_object_set_new(row, keys[i], text_or_null(q, i));
         json_array_append_new(rows, row);
     }
@@ -149,15 +148,15 @@ static json_t *history_json(struct workbench_class *c, const struct workbench_ac
 static json_t *mark_json(struct workbench_class *c, const char *student, const char *exercise,
                          struct err *e) {
     json_t *o = NULL;
-    sqlite3_stmt *q = store_query(
+    struct store_rows *q = store_query(
         &c->s, e,
         "SELECT m.percent, m.weight, m.days_late, m.kept, m.dropped, t.percent FROM mark m LEFT "
         "JOIN total t ON t.student = m.student WHERE m.student = ? AND m.exercise = ?",
         "tt", student, exercise);
     if (store_step(&c->s, &q, e))
         o = json_pack("{s:o, s:o, s:i, s:o, s:b, s:o}", "percent", number_or_null(q, 0), "weight",
-                      number_or_null(q, 1), "days_late", sqlite3_column_int(q, 2), "kept",
-                      number_or_null(q, 3), "dropped", sqlite3_column_int(q, 4), "total",
+                      number_or_null(q, 1), "days_late", store_column_int(q, 2), "kept",
+                      number_or_null(q, 3), "dropped", store_column_int(q, 4), "total",
                       number_or_null(q, 5));
     store_finalize(&q);
     return o ? o : json_null();
@@ -165,7 +164,7 @@ static json_t *mark_json(struct workbench_class *c, const char *student, const c
 
 static json_t *partners_json(struct workbench_class *c, const char *student, struct err *e) {
     json_t *list = json_array();
-    sqlite3_stmt *q = decision_query_partners(&c->s, student, e);
+    struct store_rows *q = decision_query_partners(&c->s, student, e);
     while (store_step(&c->s, &q, e)) json_array_append_new(list, shown_name(c, q, 0));
     return list;
 }
@@ -184,10 +183,10 @@ static void add_details(struct workbench_class *c, const struct workbench_accoun
 
 json_t *workbench_submission_json(struct workbench_class *c, const struct workbench_account *who,
                                   const char *student, const char *exercise, struct err *e) {
-    sqlite3_stmt *q = store_query(
+    struct store_rows *q = store_query(
         &c->s, e,
         "SELECT g.student, g.name, g.exercise, g.state, g.verdict, g.score, g.reason, r.report, "
-        "CAST(s.body AS TEXT), g.submitter FROM gradebook g LEFT JOIN result r ON r.key = g.key "
+        "s.body, g.submitter FROM gradebook g LEFT JOIN result r ON r.key = g.key "
         "LEFT JOIN "
         "source s ON s.digest = g.source_sha256 WHERE g.student = ? AND g.exercise = ?",
         "tt", student, exercise);

@@ -35,7 +35,7 @@ void workbench_close_against(struct workbench_class *c) {
 /* Returns the ids of the exercises of which the store has sources. */
 static json_t *exercises_json(struct workbench_class *c, struct err *e) {
     json_t *list = json_array();
-    sqlite3_stmt *q = store_query(
+    struct store_rows *q = store_query(
         &c->s, e,
         "SELECT DISTINCT exercise FROM submission WHERE state = 'taken' ORDER BY exercise", "");
     while (store_step(&c->s, &q, e))

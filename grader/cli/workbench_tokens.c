@@ -10,7 +10,7 @@ static const char *const roles[] = {
     [ROLE_READ] = "read", [ROLE_DECIDE] = "decide", [ROLE_STUDENT] = "student"};
 
 static bool has_student(struct workbench_class *c, const char *id, struct err *e) {
-    sqlite3_stmt *q = store_query(&c->s, e, "SELECT 1 FROM student WHERE id = ?", "t", id);
+    struct store_rows *q = store_query(&c->s, e, "SELECT 1 FROM student WHERE id = ?", "t", id);
     bool found = store_step(&c->s, &q, e);
     store_finalize(&q);
     return found;

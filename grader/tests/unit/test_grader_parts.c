@@ -131,7 +131,7 @@ START_TEST(each_item_result_is_delivered_once) {
     struct item_run f = {0};
     struct err e = {0};
     unsigned before = descriptors();
-    ck_assert(parallel_run(3, &(struct parallel_ops){next_item, item, collect, &f}, &e));
+    ck_assert(parallel_run(3, &(struct parallel_ops){next_item, item, collect, &f, NULL}, &e));
     ck_assert_uint_eq(f.delivered_count, 5);
     for (unsigned i = 0; i < 5; i++) {
         ck_assert_str_eq(buf_str(&f.output[i]), expected[i]);
