@@ -3,6 +3,7 @@
  * results are rows that the test inserts. */
 #include "common/file.h"
 #include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/store_fixture.h"
 #include "grader/tests/unit/submissions.h"
 #include "grader/tests/unit/unit.h"
 
@@ -45,14 +46,14 @@ static void make_store(void) {
 
 static int decide(const char *arguments) {
     return shell("cd %s && %s/grader decide c.db %s --author 'Dr. Poe' 2>said", submissions_folder,
-                 build_folder(), arguments);
+                 store_fixture_folder(), arguments);
 }
 
 /* Returns the total of a student in percent, as `export --format totals` writes it. */
 static bool total_is(const char *student, const char *percent) {
     return shell("cd %s && %s/grader export c.db --format totals | grep -q "
                  "'^\"%s\",\"\",[^,]*,[0-9]*,%s,'",
-                 submissions_folder, build_folder(), student, percent) == 0;
+                 submissions_folder, store_fixture_folder(), student, percent) == 0;
 }
 
 /* 40 % in each, two days late at 10 % each: 32. */
@@ -66,11 +67,11 @@ START_TEST(a_score_replaces_the_machines) {
         shell("cd %s && %s/grader export c.db --format csv | grep -q '^\"ann\",\"02-coalescing"
               "/transpose\",PART,90.0,100.0,.*\"score by Dr. Poe: the goal does not apply "
               "(before: PART, 40.00)\".*\"overridden\"'",
-              submissions_folder, build_folder()),
+              submissions_folder, store_fixture_folder()),
         0);
     ck_assert_int_eq(shell("cd %s && %s/grader export c.db --format json >j && grep -q "
                            "'\"machine_score\": 40.0' j && grep -q '\"score\": 90.0' j",
-                           submissions_folder, build_folder()),
+                           submissions_folder, store_fixture_folder()),
                      0);
     ck_assert_int_eq(decide("ann transpose --score - --reason 'a mistake'"), 0);
     ck_assert(total_is("ann", "32.00"));
@@ -79,7 +80,7 @@ START_TEST(a_score_replaces_the_machines) {
               "ann transpose score = 90.00; before: PART, 40.00; reason: the goal' h && grep "
               "-q 'score = -; before: 90.00; reason: a mistake' h && %s/grader decide c.db "
               "--format csv | grep -q '\"score\",\"\",\"90.00\",\"PART, 40.00\"'",
-              submissions_folder, build_folder(), build_folder()),
+              submissions_folder, store_fixture_folder(), store_fixture_folder()),
         0);
 }
 END_TEST
@@ -110,7 +111,7 @@ START_TEST(decisions_are_on_the_pages) {
               "&lt;here&gt;' p/ann.html && grep -q 'decides: score: 70.00 (by hand)' p/ann.md && ! "
               "grep "
               "-q Poe p/bob.md",
-              submissions_folder, build_folder()),
+              submissions_folder, store_fixture_folder()),
         0);
 }
 END_TEST
@@ -123,21 +124,21 @@ START_TEST(a_request_is_open_until_it_is_answered) {
     ck_assert_int_eq(decide("ann transpose --answer 'no question'"), 2);
     ck_assert_int_eq(decide("ann --request 'all of it'"), 2);
     ck_assert_int_eq(decide("ann transpose --request 'see <line 2>'"), 0);
-    ck_assert_int_eq(shell(open_count, submissions_folder, build_folder(), 1), 0);
+    ck_assert_int_eq(shell(open_count, submissions_folder, store_fixture_folder(), 1), 0);
     ck_assert_int_eq(decide("bob transpose --answer x"), 2);
     ck_assert_int_eq(decide("ann transpose --answer 'the limit stands'"), 0);
-    ck_assert_int_eq(shell(open_count, submissions_folder, build_folder(), 0), 0);
+    ck_assert_int_eq(shell(open_count, submissions_folder, store_fixture_folder(), 0), 0);
     ck_assert_int_eq(decide("ann transpose --request again"), 0);
-    ck_assert_int_eq(shell(open_count, submissions_folder, build_folder(), 1), 0);
+    ck_assert_int_eq(shell(open_count, submissions_folder, store_fixture_folder(), 1), 0);
     ck_assert_int_eq(decide("ann transpose --request -"), 0);
-    ck_assert_int_eq(shell(open_count, submissions_folder, build_folder(), 0), 0);
+    ck_assert_int_eq(shell(open_count, submissions_folder, store_fixture_folder(), 0), 0);
     ck_assert_int_eq(
         shell(
             "cd %s && rm -rf p && %s/grader feedback c.db p >said && %s/grader decide c.db "
             "--format "
             "csv >h && [ $(grep -c '\"request\"' h) = 3 ] && grep -q '^Dr. Poe answers: the limit "
             "stands' p/ann.md && ! grep -q again p/ann.md",
-            submissions_folder, build_folder(), build_folder()),
+            submissions_folder, store_fixture_folder(), store_fixture_folder()),
         0);
 }
 END_TEST
@@ -147,7 +148,7 @@ START_TEST(requests_are_in_the_json) {
     ck_assert_int_eq(decide("ann transpose --request 'see line 2'"), 0);
     ck_assert(shell("cd %s && %s/grader export c.db --format json | grep -c '\"requests\"' >n && [ "
                     "$(cat n) = 1 ]",
-                    submissions_folder, build_folder()) == 0);
+                    submissions_folder, store_fixture_folder()) == 0);
     ck_assert_int_eq(decide("ann transpose --answer 'yes, 10 more'"), 0);
     ck_assert_int_eq(
         shell(
@@ -155,7 +156,7 @@ START_TEST(requests_are_in_the_json) {
             "for s in json.load(open('j'))['submissions'] for x in s['exercises'] if 'requests' in "
             "x]; assert len(r) == 1; q = r[0]['requests'][0]; assert (q['text'], q['answer'], "
             "q['answered_by'], q['open']) == ('see line 2', 'yes, 10 more', 'Dr. Poe', False), q\"",
-            submissions_folder, build_folder()),
+            submissions_folder, store_fixture_folder()),
         0);
 }
 END_TEST
@@ -175,7 +176,7 @@ START_TEST(canvas_sources_come_back_with_the_comments_at_their_lines) {
             "it\\n\\nfirst\\n// "
             "Dr. Poe, comment: on line one\\nsecond\\n// Dr. Poe, comment: on the end\\n' | cmp - "
             "f",
-            submissions_folder, build_folder()),
+            submissions_folder, store_fixture_folder()),
         0);
     buf_free(&rows);
 }
@@ -187,7 +188,7 @@ START_TEST(a_partners_submission_counts) {
     ck_assert_int_eq(
         shell("cd %s && printf 'eve,2026-10-01T11:00:00Z\\n' >>r.csv && %s/grader intake c "
               "--assignment hw.toml --store c.db >said",
-              submissions_folder, build_folder()),
+              submissions_folder, store_fixture_folder()),
         0);
     ck_assert(total_is("eve", "0.00"));
     ck_assert_int_eq(decide("eve --partner nobody --reason x"), 2);
@@ -206,7 +207,7 @@ START_TEST(a_partners_submission_counts) {
         shell("cd %s && rm -rf p && %s/grader feedback c.db p >said && grep -q '^line 1: Dr. Poe "
               "comments: for both' p/eve.md && grep -q 'handed in by: ann (in pairs)' p/eve.md && "
               "%s/grader forget c.db ann >said && ! grep -qa -e '\"ann\"' -e 'in pairs' c.db*",
-              submissions_folder, build_folder(), build_folder()),
+              submissions_folder, store_fixture_folder(), store_fixture_folder()),
         0);
     ck_assert(total_is("eve", "35.00")); /* her own 70, and nothing */
 }
@@ -225,7 +226,7 @@ START_TEST(feedback_goes_back_under_the_submissions_names) {
                            "k.zip --format canvas >>said && python3 -c \"import zipfile, sys; "
                            "sys.stdout.buffer.write(''.join(n + chr(10) for n in "
                            "zipfile.ZipFile('m.zip').namelist()).encode())\" >names",
-                           submissions_folder, build_folder(), build_folder()),
+                           submissions_folder, store_fixture_folder(), store_fixture_folder()),
                      0);
     ck_assert_int_eq(shell("cd %s && grep -q '^Jane "
                            "Doe_101_assignsubmission_file_/Jane_Doe_101-.*[.]html$' names && "
@@ -255,9 +256,9 @@ START_TEST(wrong_decisions_are_refused) {
     make_store();
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
         ck_assert_msg(decide(wrong[i]) == 2, "%s", wrong[i]);
-    ck_assert_int_eq(
-        shell("cd %s && [ -z \"$(%s/grader decide c.db)\" ]", submissions_folder, build_folder()),
-        0);
+    ck_assert_int_eq(shell("cd %s && [ -z \"$(%s/grader decide c.db)\" ]", submissions_folder,
+                           store_fixture_folder()),
+                     0);
 }
 END_TEST
 
@@ -271,7 +272,7 @@ START_TEST(a_forgotten_student_leaves_nothing) {
               "c.db 'SELECT (SELECT group_concat(id) FROM student), (SELECT count(*) FROM "
               "result), (SELECT count(*) FROM source)')\" = 'bob|2|2' ] && ! %s/grader forget "
               "c.db ann 2>said",
-              submissions_folder, build_folder(), build_folder()),
+              submissions_folder, store_fixture_folder(), store_fixture_folder()),
         0);
 }
 END_TEST
@@ -289,7 +290,7 @@ START_TEST(a_shared_result_stays) {
             "LIKE '%%transpose'\" && %s/grader forget c.db ann >said && [ \"$(sqlite3 c.db "
             "\"SELECT "
             "count(*) FROM gradebook WHERE student = 'bob' AND score = 40\")\" = 2 ]",
-            submissions_folder, build_folder()),
+            submissions_folder, store_fixture_folder()),
         0);
 }
 END_TEST
@@ -303,7 +304,7 @@ START_TEST(compare_names_what_changed) {
     make_store();
     ck_assert_int_eq(shell("cd %s && cp c.db d.db && %s/grader compare c.db d.db >said 2>sum && ! "
                            "grep -q . said && grep -q '^0 grades differ; 4 in both' sum",
-                           submissions_folder, build_folder()),
+                           submissions_folder, store_fixture_folder()),
                      0);
     ck_assert_int_eq(
         shell(
@@ -316,7 +317,7 @@ START_TEST(compare_names_what_changed) {
             " '', '')\"; grader compare c.db d.db --format csv --output cmp 2>sum; [ $? = 1 ] && "
             "sed 's/\\r//' cmp >rows && grep -q '^5 grades differ; 4 in both "
             "stores, mean score 40.0 -> 42.5' sum",
-            submissions_folder, build_folder()),
+            submissions_folder, store_fixture_folder()),
         0);
     snprintf(path, sizeof path, "%s/rows", submissions_folder);
     ck_assert(file_read(path, 4096, &text, &e));
@@ -354,7 +355,7 @@ START_TEST(an_anonymized_store_names_nobody) {
               "'bob', 'y')\" && grader anonymize c.db d.db && sqlite3 d.db .dump | grep "
               "^INSERT >rows && ! grep -i -e 'ann' -e bob -e poe -e second rows && grep -q "
               "'submission.cu:3: race' rows && ! grep -q 'Ann Poe' d.db*",
-              submissions_folder, build_folder()),
+              submissions_folder, store_fixture_folder()),
         0);
     ck_assert_int_eq(
         shell("cd %s && PATH=%s:$PATH && for f in c d; do sqlite3 $f.db 'SELECT percent, open FROM "
@@ -362,7 +363,7 @@ START_TEST(an_anonymized_store_names_nobody) {
               "&& cmp c.total d.total && [ $(wc -l <d.csv) = 5 ] && grep -q '^\"S-[0-9a-f]*\"' "
               "d.csv && ! grader anonymize c.db d.db 2>said && grep -q 'd.db exists' said && "
               "[ $(sqlite3 c.db 'SELECT count(*) FROM student') = 2 ]",
-              submissions_folder, build_folder()),
+              submissions_folder, store_fixture_folder()),
         0);
 }
 END_TEST
@@ -377,7 +378,7 @@ START_TEST(the_leaderboard_ranks_correct_results) {
             "WHERE key LIKE 'bob%%transpose'; UPDATE result SET verdict = 'WA', score = 0 WHERE "
             "key LIKE 'bob%%particles'\" && grader leaderboard c.db --output b.html && grep "
             "'<tr><td' b.html >rows",
-            submissions_folder, build_folder()),
+            submissions_folder, store_fixture_folder()),
         0);
     struct buf text = {0};
     struct err e = {0};
@@ -394,15 +395,13 @@ START_TEST(the_leaderboard_ranks_correct_results) {
     ck_assert_int_eq(
         shell("cd %s && %s/grader leaderboard c.db --anonymous --output b.html && ! grep -qi -e "
               "'>ann' -e bob b.html && [ $(grep -c '<td>S-[0-9a-f]*</td>' b.html) = 3 ]",
-              submissions_folder, build_folder()),
+              submissions_folder, store_fixture_folder()),
         0);
     buf_free(&text);
 }
 END_TEST
 
-UNIT_SUITE(decision) {
-    Suite *s = suite_create("decision");
-    TCase *t = tcase_create("decision");
+static void add_tests(TCase *t) {
     tcase_add_test(t, a_score_replaces_the_machines);
     tcase_add_test(t, an_extension_and_an_excuse_count);
     tcase_add_test(t, decisions_are_on_the_pages);
@@ -418,6 +417,10 @@ UNIT_SUITE(decision) {
     tcase_add_test(t, an_anonymized_store_names_nobody);
     tcase_add_test(t, the_leaderboard_ranks_correct_results);
     tcase_set_timeout(t, 60);
-    suite_add_tcase(s, t);
+}
+
+UNIT_SUITE(decision) {
+    Suite *s = suite_create("decision");
+    store_fixture_add_cases(s, "decision", add_tests);
     return s;
 }

@@ -4,6 +4,7 @@
 #include "grader/class/plan_names.h"
 #include "grader/class/store.h"
 #include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/store_fixture.h"
 #include "grader/tests/unit/submissions.h"
 #include "grader/tests/unit/unit.h"
 
@@ -64,7 +65,7 @@ static void take_in(const char *file, struct buf *rows) {
     submissions_write(file, "// x\n");
     submissions_write_roster("r.csv", roster);
     int status = shell("cd %s && %s/grader intake c --roster r.csv --format csv --output rows.csv",
-                       submissions_folder, build_folder());
+                       submissions_folder, store_fixture_folder());
     submissions_intake("c --roster r.csv", status, rows);
 }
 
@@ -393,9 +394,7 @@ START_TEST(random_classes_lose_nothing) {
 }
 END_TEST
 
-UNIT_SUITE(layouts) {
-    Suite *s = suite_create("layouts");
-    TCase *t = tcase_create("layouts");
+static void add_tests(TCase *t) {
     tcase_add_test(t, each_format_has_its_student);
     tcase_add_test(t, a_groups_work_counts_for_each_member);
     tcase_add_test(t, of_several_submissions_the_latest_counts);
@@ -406,6 +405,10 @@ UNIT_SUITE(layouts) {
     tcase_add_test(t, an_exercise_with_another_extension_is_unclear);
     tcase_add_test(t, random_classes_lose_nothing);
     tcase_set_timeout(t, 300);
-    suite_add_tcase(s, t);
+}
+
+UNIT_SUITE(layouts) {
+    Suite *s = suite_create("layouts");
+    store_fixture_add_cases(s, "layouts", add_tests);
     return s;
 }

@@ -4,6 +4,7 @@
 #include "grader/class/export.h"
 #include "grader/class/store.h"
 #include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/store_fixture.h"
 #include "grader/tests/unit/unit.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ static char at[4096];
 static int run_in_class(const char *format, const char *store) {
     char line[4096];
     snprintf(line, sizeof line, format, store);
-    return shell("cd %s && PATH=%s:$PATH && { %s; } >out 2>&1", at, build_folder(), line);
+    return shell("cd %s && PATH=%s:$PATH && { %s; } >out 2>&1", at, store_fixture_folder(), line);
 }
 
 static void make_class(void) {
@@ -390,9 +391,7 @@ START_TEST(each_student_has_a_page) {
 }
 END_TEST
 
-UNIT_SUITE(store) {
-    Suite *s = suite_create("store");
-    TCase *t = tcase_create("store");
+static void add_tests(TCase *t) {
     tcase_add_test(t, only_the_roster_gives_a_zero);
     tcase_add_test(t, cells_that_begin_a_formula_are_defused);
     tcase_add_test(t, a_store_that_cannot_be_written_says_so);
@@ -407,6 +406,10 @@ UNIT_SUITE(store) {
     tcase_add_test(t, unwritable_output_is_reported_before_grading);
     tcase_add_test(t, each_student_has_a_page);
     tcase_set_timeout(t, 180);
-    suite_add_tcase(s, t);
+}
+
+UNIT_SUITE(store) {
+    Suite *s = suite_create("store");
+    store_fixture_add_cases(s, "store", add_tests);
     return s;
 }

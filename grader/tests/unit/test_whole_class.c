@@ -2,6 +2,7 @@
  * names that fit several students, archives that can't be read, other exercises. The expected fate
  * of each student stands beside the entry. */
 #include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/store_fixture.h"
 #include "grader/tests/unit/submissions.h"
 #include "grader/tests/unit/unit.h"
 
@@ -70,7 +71,7 @@ START_TEST(a_wrong_layout_makes_nobody_missing) {
         query_is("SELECT state, count(*) FROM submission GROUP BY 1", "taken|30\nunclear|271"));
     ck_assert_int_eq(shell("cd %s && PATH=%s:$PATH && ! grader batch --store c.db 2>said && "
                            "grep -q 'unclear, so nothing was graded.*--accept-unclear' said",
-                           submissions_folder, build_folder()),
+                           submissions_folder, store_fixture_folder()),
                      0);
     ck_assert(query_is("SELECT count(*) FROM result", "0"));
     buf_free(&rows);
@@ -252,7 +253,7 @@ START_TEST(a_folder_of_late_submissions_makes_nobody_missing) {
             ">csv && [ "
             "$(grep -c ',CE,0.0,' csv) = 3 ] && grader feedback c.db p >log && grep -q CE p/ann.md "
             "&& ! grep -q 'nothing handed in' p/ann.md && grader stats c.db | grep -q 'CE *3'",
-            submissions_folder, build_folder()),
+            submissions_folder, store_fixture_folder()),
         0);
     ck_assert(query_is("SELECT student, state, digest IS (SELECT digest FROM submission WHERE "
                        "student = 'ann') FROM submission ORDER BY 1",
@@ -336,9 +337,7 @@ START_TEST(groups_of_students_lose_nobody) {
 }
 END_TEST
 
-UNIT_SUITE(whole_class) {
-    Suite *s = suite_create("whole_class");
-    TCase *t = tcase_create("whole_class");
+static void add_tests(TCase *t) {
     tcase_add_test(t, each_entry_has_its_own_layout);
     tcase_add_test(t, a_wrong_layout_makes_nobody_missing);
     tcase_add_test(t, a_full_id_identifies_a_namesake);
@@ -352,6 +351,10 @@ UNIT_SUITE(whole_class) {
     tcase_add_test(t, a_resubmission_of_one_exercise_keeps_the_other);
     tcase_add_test(t, groups_of_students_lose_nobody);
     tcase_set_timeout(t, 120);
-    suite_add_tcase(s, t);
+}
+
+UNIT_SUITE(whole_class) {
+    Suite *s = suite_create("whole_class");
+    store_fixture_add_cases(s, "whole_class", add_tests);
     return s;
 }

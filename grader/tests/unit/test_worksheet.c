@@ -3,6 +3,7 @@
  * files are written by hand from the columns that each LMS documents for its import. */
 #include "common/file.h"
 #include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/store_fixture.h"
 #include "grader/tests/unit/submissions.h"
 #include "grader/tests/unit/unit.h"
 
@@ -42,7 +43,7 @@ static void check_worksheet(const char *format, const char *before, const char *
     submissions_write_roster("before.csv", before);
     ck_assert_int_eq(shell("cd %s && %s/grader export c.db --format %s --worksheet before.csv "
                            "--output after.csv 2>said",
-                           submissions_folder, build_folder(), format),
+                           submissions_folder, store_fixture_folder(), format),
                      1); /* s4 has no grade */
     snprintf(path, sizeof path, "%s/after.csv", submissions_folder);
     ck_assert_msg(file_read(path, 1 << 20, &text, &e), "%s", e.text);
@@ -116,7 +117,7 @@ START_TEST(blackboards_grade_center_comes_back) {
               ">x16 && %s/grader export c.db --format blackboard --worksheet u16 "
               "--output a16 2>said; cmp x16 a16 && grep -q 'without a row in the "
               "worksheet: 2' said && grep -q '^s3$' said",
-              submissions_folder, build_folder()),
+              submissions_folder, store_fixture_folder()),
         0);
 }
 END_TEST
@@ -129,20 +130,22 @@ START_TEST(an_unknown_column_is_an_error) {
               "[ $? = 2 ] && grep -q \"no column begins with 'Homework 1'; name one with "
               "--column\" said && %s/grader export c.db --format canvas --worksheet "
               "b.csv --column Essay 2>said | grep -q '^x,s1,85.50$'",
-              submissions_folder, build_folder(), build_folder()),
+              submissions_folder, store_fixture_folder(), store_fixture_folder()),
         0);
 }
 END_TEST
 
-UNIT_SUITE(worksheet) {
-    Suite *s = suite_create("worksheet");
-    TCase *t = tcase_create("worksheet");
+static void add_tests(TCase *t) {
     tcase_add_test(t, moodles_worksheet_comes_back_with_grades);
     tcase_add_test(t, canvas_gradebook_comes_back_with_grades);
     tcase_add_test(t, brightspace_grades_come_back);
     tcase_add_test(t, blackboards_grade_center_comes_back);
     tcase_add_test(t, an_unknown_column_is_an_error);
     tcase_set_timeout(t, 60);
-    suite_add_tcase(s, t);
+}
+
+UNIT_SUITE(worksheet) {
+    Suite *s = suite_create("worksheet");
+    store_fixture_add_cases(s, "worksheet", add_tests);
     return s;
 }

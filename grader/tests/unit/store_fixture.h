@@ -1,0 +1,18 @@
+/* store_fixture.h — runs the tests of a suite on both kinds of stores: files, and databases of a
+ * PostgreSQL server that the fixture starts for the suite, on a socket in a temporary folder.
+ *
+ * Tests run store_fixture_folder()/grader and sqlite3, and name stores NAME.db. For a server both
+ * are scripts: `grader` replaces each NAME.db by the URL of a database, which it makes, and
+ * `sqlite3 NAME.db SQL` runs psql. Each test has databases of its own. */
+#pragma once
+#include <check.h>
+
+/* Adds the tests that `add` adds to a test case, once for each kind of store. Without a server on
+ * this machine, skips that kind. */
+void store_fixture_add_cases(Suite *s, const char *name, void (*add)(TCase *t));
+/* The folder of the command `grader`. */
+const char *store_fixture_folder(void);
+/* Is the running test's store on a server? */
+int store_fixture_is_server(void);
+/* Returns the name of a store as store_open takes it: a path in `folder`, or a database's URL. */
+const char *store_fixture_location(const char *folder, const char *name);
