@@ -38,7 +38,7 @@ Section: education
 Priority: optional
 Installed-Size: $(du -sk "$stage/root" | cut -f1)
 Depends: $libraries, $host_compiler
-Recommends: libjs-codemirror
+Recommends: libjs-codemirror, libpq5
 Suggests: nvidia-cuda-toolkit, git
 Description: graded exercises in CUDA performance, with a simulated GPU
  A workbook: edit a correct but slow kernel and run the grader. It compiles

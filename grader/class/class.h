@@ -56,6 +56,8 @@ bool class_deserialize_result(const void *bytes, size_t size, const struct exerc
 /* Load and save the seed of the gradebook; the first run saves it. "" = not saved yet. */
 bool class_load_seed(struct store *s, char seed[65], struct err *e);
 bool class_save_seed(struct store *s, const char *seed, struct err *e);
+/* Saves a seed unless the store has one. */
+bool class_save_first_seed(struct store *s, const char *seed, struct err *e);
 /* Copies all of the store `from` into this one; both must have the same seed. `duplicates` counts
  * the results that both have, which must be equal; `added` counts those that only `from` has. */
 bool class_merge(struct store *s, const char *from, long long *duplicates, long long *added,

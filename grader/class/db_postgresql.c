@@ -22,15 +22,16 @@
 #include <libpq-fe.h>
 
 /* The functions of libpq that this file calls. */
-#define FUNCTIONS(X)                                                                              \
-    X(PQconnectdbParams)                                                                          \
-    X(PQstatus)                                                                                   \
-    X(PQfinish) X(PQerrorMessage) X(PQsetNoticeReceiver) X(PQparameterStatus)                     \
-        X(PQconnectionNeedsPassword) X(PQconnectionUsedPassword) X(PQconninfoParse)               \
-            X(PQconninfoFree) X(PQexecParams) X(PQclear) X(PQresultStatus) X(PQresultErrorField)  \
-                X(PQresultErrorMessage) X(PQntuples) X(PQnfields) X(PQfname) X(PQftype)           \
-                    X(PQgetisnull) X(PQgetvalue) X(PQgetlength) X(PQcmdTuples) X(PQunescapeBytea) \
-                        X(PQfreemem) X(PQtransactionStatus)
+#define FUNCTIONS(X)                                                                           \
+    X(PQconnectdbParams)                                                                       \
+    X(PQstatus)                                                                                \
+    X(PQfinish)                                                                                \
+    X(PQerrorMessage) X(PQsetNoticeReceiver) X(PQparameterStatus) X(PQconnectionNeedsPassword) \
+        X(PQconnectionUsedPassword) X(PQconninfoParse) X(PQconninfoFree) X(PQexecParams)       \
+            X(PQclear) X(PQresultStatus) X(PQresultErrorField) X(PQresultErrorMessage)         \
+                X(PQntuples) X(PQnfields) X(PQfname) X(PQftype) X(PQgetisnull) X(PQgetvalue)   \
+                    X(PQgetlength) X(PQcmdTuples) X(PQunescapeBytea) X(PQfreemem)              \
+                        X(PQtransactionStatus) X(PQreset)
 static struct {
 #define X(name) __typeof__(name) *name;
     FUNCTIONS(X)
@@ -46,6 +47,7 @@ struct server_db {
     struct db base;
     PGconn *connection;
     long long changed_rows;
+    bool is_in_transaction;
 };
 struct server_rows {
     struct store_rows base;
@@ -143,9 +145,25 @@ static PGresult *execute(struct server_db *db, const char *sql, const struct db_
     return result;
 }
 
+static bool set_lock_timeout(struct server_db *db) {
+    PGresult *result = execute(db, "SET lock_timeout = '60s'", NULL, 0);
+    bool ok = pq.PQresultStatus(result) == PGRES_COMMAND_OK;
+    pq.PQclear(result);
+    return ok;
+}
+
+/* Connects again if an earlier statement found the connection lost. A workbench that is open for
+ * days survives a restart of the server that way. Not in a transaction, whose begin is lost. */
+static void reconnect(struct server_db *db) {
+    if (pq.PQstatus(db->connection) == CONNECTION_OK || db->is_in_transaction) return;
+    pq.PQreset(db->connection);
+    if (pq.PQstatus(db->connection) == CONNECTION_OK) set_lock_timeout(db);
+}
+
 static struct store_rows *query_rows(struct db *db, const char *sql, const struct db_value *args,
                                      unsigned n, struct err *e) {
     struct server_db *server = server_of(db);
+    reconnect(server);
     PGresult *result = execute(server, sql, args, n);
     ExecStatusType status = pq.PQresultStatus(result);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
@@ -239,11 +257,13 @@ static double double_of_column(struct store_rows *rows, int column) {
 
 static void roll_back(struct db *db) {
     struct err ignored = {0};
+    server_of(db)->is_in_transaction = false;
     db_exec(db, "ROLLBACK", &ignored); /* The server may have done it already. */
 }
 
 static bool begin(struct db *db, enum db_transaction kind, struct err *e) {
     if (!db_exec(db, "BEGIN", e)) return false;
+    server_of(db)->is_in_transaction = true;
     if (kind == DB_SHARED || db_exec(db, LOCK_SQL, e)) return true;
     roll_back(db);
     return false;
@@ -251,8 +271,11 @@ static bool begin(struct db *db, enum db_transaction kind, struct err *e) {
 
 /* The server answers a COMMIT after an error with a successful ROLLBACK. */
 static bool commit(struct db *db, struct err *e) {
-    if (pq.PQtransactionStatus(server_of(db)->connection) == PQTRANS_INTRANS)
-        return db_exec(db, "COMMIT", e);
+    if (pq.PQtransactionStatus(server_of(db)->connection) == PQTRANS_INTRANS &&
+        db_exec(db, "COMMIT", e)) {
+        server_of(db)->is_in_transaction = false;
+        return true;
+    }
     return db_set_error(db, ERR_SYSTEM, "a statement of the transaction failed", "", e);
 }
 
@@ -385,7 +408,7 @@ static struct db *open_db(const char *location, bool create, struct err *e) {
     db->base.driver = &db_postgresql;
     bool is_clear = db_shown_location(location, db->base.name, sizeof db->base.name);
     if (load_library(db->base.name, e) && check_location(location, db->base.name, is_clear, e) &&
-        connect_server(db, location, e) && db_exec(&db->base, "SET lock_timeout = '60s'", e))
+        connect_server(db, location, e) && set_lock_timeout(db))
         return &db->base;
     if (db->connection) close_db(&db->base);
     else free(db);

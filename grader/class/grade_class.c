@@ -432,3 +432,9 @@ bool class_save_seed(struct store *s, const char *seed, struct err *e) {
         "SET value = excluded.value",
         "t", seed);
 }
+
+bool class_save_first_seed(struct store *s, const char *seed, struct err *e) {
+    return store_exec(
+        s, e, "INSERT INTO setting (name, value) VALUES ('seed', ?) ON CONFLICT DO NOTHING", "t",
+        seed);
+}

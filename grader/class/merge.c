@@ -75,21 +75,23 @@ static bool copy_tables(struct store *s, struct err *e) {
 
 bool class_merge(struct store *s, const char *from, long long *duplicates, long long *added,
                  struct err *e) {
+    char shown[512];
+    store_shown_name(from, shown, sizeof shown);
     if (!store_attach(s, from, e)) return false;
     bool ok = store_begin(s, e);
     if (ok) {
         *duplicates = store_query_int(
             s, e, "SELECT count(*) FROM result r JOIN other_result o ON o.key = r.key");
         *added = store_query_int(s, e, "SELECT count(*) FROM other_result") - *duplicates;
-        ok = !has_conflict(s, seed_mismatch_sql, from,
+        ok = !has_conflict(s, seed_mismatch_sql, shown,
                            "it was graded with another seed; grade all shards with the same --seed",
                            e) &&
              !has_conflict(
-                 s, differing_results_sql, from,
+                 s, differing_results_sql, shown,
                  "it has a different result of the same submission, with the same grader, seed and "
                  "compiler",
                  e) &&
-             !has_conflict(s, conflicting_submissions_sql, from,
+             !has_conflict(s, conflicting_submissions_sql, shown,
                            "it has a different file of the same submission", e) &&
              copy_tables(s, e);
         ok = store_commit(s, ok, e);

@@ -14,6 +14,7 @@
 bool similarity_is_store(const char *path) {
     char magic[16] = "";
     struct stat st;
+    if (db_is_server(path)) return true;
     FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
     size_t n = f ? fread(magic, 1, 15, f) : 0;
     if (f) fclose(f);
@@ -111,7 +112,7 @@ bool similarity_add_against(struct similarity_class *c, struct similarity_agains
                             struct err *e) {
     struct buf prefix = {0};
     bool ok = true;
-    buf_printf(&prefix, "%s: ", g->path);
+    buf_printf(&prefix, "%s: ", g->is_store ? g->store.path : g->path);
     if (g->is_store) ok = similarity_add_store(c, &g->store, buf_str(&prefix), e);
     else add_sources(c, g);
     buf_free(&prefix);

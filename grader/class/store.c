@@ -1,6 +1,5 @@
 /* store.c — see store.h. What depends on the database is in its driver (db.h). */
 #include "grader/class/store.h"
-#include "common/file.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -204,8 +203,9 @@ void store_close(struct store *s) {
     s->db = NULL, s->location = NULL;
 }
 
-bool store_is_absent(const char *location) {
-    return !db_is_server(location) && !file_exists(location);
+void store_shown_name(const char *location, char *out, size_t size) {
+    if (db_is_server(location)) db_shown_location(location, out, size);
+    else snprintf(out, size, "%s", location);
 }
 
 /* ---- two stores ---- */

@@ -19,8 +19,8 @@ struct store {
  * exist. If `location` is NULL, the store is temporary: store_close deletes it. */
 bool store_open(struct store *s, const char *location, bool create, struct err *e);
 void store_close(struct store *s);
-/* Returns true if the location is certain to hold no store: a file that doesn't exist. */
-bool store_is_absent(const char *location);
+/* Writes a location as it may be printed: without a password. */
+void store_shown_name(const char *location, char *out, size_t size);
 
 /* Executes a statement. `types` has a letter for each argument: t text (NULL = NULL), l long long,
  * f double (NAN = NULL), b struct buf *. The SQL is what both databases understand

@@ -33,12 +33,11 @@ static bool check_unclear(const struct options *o, struct store *s, struct err *
 }
 
 /* Copies the seed to use: the one of the command line, else the store's, which the first run saved.
- */
+ * Of graders that start at the same time on an empty store, one saves its seed for all. */
 static bool choose_seed(const struct options *o, struct store *s, char seed[65], struct err *e) {
-    if (!class_load_seed(s, seed, e)) return false;
-    if (!o->has_seed && seed[0]) return true;
     snprintf(seed, 65, "%s", o->seed);
-    return class_save_seed(s, seed, e);
+    if (o->has_seed) return class_save_seed(s, seed, e);
+    return class_save_first_seed(s, seed, e) && class_load_seed(s, seed, e);
 }
 
 /* Warns about students whose submission time is unknown; they count as on time. */

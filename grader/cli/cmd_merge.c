@@ -15,8 +15,10 @@ int cmd_merge(const struct options *o) {
     if (!store_open(&s, o->operands[0], true, &e)) return cli_report_error(&e);
     for (unsigned i = 1; i < o->noperands && ok; i++) {
         long long duplicates = 0, added = 0;
+        char shown[512];
+        store_shown_name(o->operands[i], shown, sizeof shown);
         ok = class_merge(&s, o->operands[i], &duplicates, &added, &e);
-        if (ok) printf("%s: %lld result%s added", o->operands[i], added, added == 1 ? "" : "s");
+        if (ok) printf("%s: %lld result%s added", shown, added, added == 1 ? "" : "s");
         if (ok) printf(duplicates ? "; %lld already present, all equal\n" : "\n", duplicates);
     }
     store_close(&s);
