@@ -1,5 +1,5 @@
 /* export.c — the gradebook as a table, CSV and JSON; see export.h. It writes each row as soon as
- * it is read, so memory does not grow with the class. */
+ * it is read, so memory does not grow with the class if its store is a file. */
 #include "common/text.h"
 #include "grader/class/decision.h"
 #include "grader/class/export.h"

@@ -1,5 +1,6 @@
 #include "grader/tests/unit/serve_client.h"
 #include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/store_fixture.h"
 #include "grader/tests/unit/unit.h"
 
 #include <arpa/inet.h>
@@ -25,7 +26,7 @@ void serve_client_start(const char *options) {
     int out[2];
     snprintf(command, sizeof command,
              "cd %s/work && XDG_STATE_HOME=%s/state exec %s/grader serve %s", client.folder,
-             client.folder, build_folder(), options);
+             client.folder, store_fixture_folder(), options);
     ck_assert_int_eq(pipe(out), 0);
     if ((client.pid = fork()) == 0) {
         dup2(out[1], 1);

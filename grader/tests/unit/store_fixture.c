@@ -94,6 +94,11 @@ static void add_functions(void) {
               "\\$2'; CREATE AGGREGATE group_concat(text) (SFUNC = joined, STYPE = text)\"",
               programs, server_folder),
         0);
+    ck_assert_int_eq(
+        shell("%s/psql -qX -h %s -U warpbook -d postgres -c \"CREATE ROLE guarded LOGIN "
+              "PASSWORD 'right'\" -c 'CREATE DATABASE guarded OWNER guarded'",
+              programs, server_folder),
+        0);
 }
 
 static void start_server(void) {
@@ -110,6 +115,8 @@ static void start_server(void) {
                                        "--encoding=UTF8", "--locale=C.UTF-8", NULL}),
             &status, 0);
     ck_assert_msg(status == 0, "initdb failed, see %s/log", server_folder);
+    /* The database `guarded` asks for a password, the others don't. */
+    ck_assert_int_eq(shell("sed -i '1i local guarded all scram-sha-256' %s/pg_hba.conf", data), 0);
     owner_pid = getpid();
     server_pid = start_as_nobody((char *[]){postgres, "-D", data, "-k", server_folder, "-c",
                                             "listen_addresses=", "-c", "fsync=off", NULL});
@@ -155,6 +162,8 @@ void store_fixture_add_cases(Suite *s, const char *name, void (*add)(TCase *t)) 
 
 int store_fixture_is_server(void) { return is_server; }
 
+const char *store_fixture_server(void) { return server_folder; }
+
 const char *store_fixture_folder(void) {
     static char folder[128];
     snprintf(folder, sizeof folder, "%s/bin", server_folder);
@@ -163,9 +172,10 @@ const char *store_fixture_folder(void) {
 
 const char *store_fixture_location(const char *folder, const char *name) {
     static char location[5000];
+    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
     if (is_server)
         snprintf(location, sizeof location, "postgresql://warpbook@/t%d_%.*s?host=%s", getpid(),
-                 (int)strcspn(name, "."), name, server_folder);
+                 (int)strcspn(base, "."), base, server_folder);
     else snprintf(location, sizeof location, "%s/%s", folder, name);
     return location;
 }

@@ -14,5 +14,8 @@ void store_fixture_add_cases(Suite *s, const char *name, void (*add)(TCase *t));
 const char *store_fixture_folder(void);
 /* Is the running test's store on a server? */
 int store_fixture_is_server(void);
+/* The folder of the server's socket. Its database `guarded` is the role guarded's, and asks for the
+ * password `right`. */
+const char *store_fixture_server(void);
 /* Returns the name of a store as store_open takes it: a path in `folder`, or a database's URL. */
 const char *store_fixture_location(const char *folder, const char *name);
