@@ -206,16 +206,17 @@ static bool free_stale_claims(struct grading_ctx *m, struct err *e) {
     return ok && !e->text[0];
 }
 
-/* Adds a free row for each key to grade, and deletes those that need no grading any more: a grader
- * may have been killed before it took them. */
+/* Adds a free row for each key to grade, then deletes those that need no grading any more: another
+ * grader may store a result at this moment, or was killed before it took a key. */
 static bool add_claims(struct grading_ctx *m, struct err *e) {
     return store_exec(m->s, e,
-                      "DELETE FROM claim WHERE key IN (SELECT key FROM result) OR (owner = '' AND "
-                      "key NOT IN (SELECT key FROM submission WHERE key IS NOT NULL))",
-                      "") &&
-           store_exec(m->s, e,
                       "INSERT INTO claim (key, owner) SELECT DISTINCT key, '' FROM todo WHERE key "
                       "NOT IN (SELECT key FROM result) ON CONFLICT DO NOTHING",
+                      "") &&
+           store_exec(m->s, e,
+                      "DELETE FROM claim WHERE key IN (SELECT key FROM result) OR (owner = '' AND "
+                      "key NOT IN (SELECT key FROM submission WHERE key IS NOT NULL) AND key NOT "
+                      "IN (SELECT key FROM todo))",
                       "");
 }
 
@@ -434,7 +435,7 @@ bool class_save_seed(struct store *s, const char *seed, struct err *e) {
 }
 
 bool class_save_first_seed(struct store *s, const char *seed, struct err *e) {
-    return store_exec(
-        s, e, "INSERT INTO setting (name, value) VALUES ('seed', ?) ON CONFLICT DO NOTHING", "t",
-        seed);
+    return store_exec(s, e,
+                      "INSERT INTO setting (name, value) VALUES ('seed', ?) ON CONFLICT DO NOTHING",
+                      "t", seed);
 }

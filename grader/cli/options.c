@@ -106,7 +106,7 @@ static const char usage_text[] =
     "\n"
     "Options for a class\n"
     "  --assignment F.toml    exercises, weights, deadline, hidden cases, seed and device\n"
-    "  --store F.db           intake, batch: keep everything in F.db, grade what is missing\n"
+    "  --store F.db|URL       intake, batch: keep everything there, grade what is missing\n"
     "  --roster F.csv         the students; those who handed in nothing are missing\n"
     "  --exercise EXERCISE    take and grade only this exercise\n"
     "  --worksheet F.csv      export: the LMS's file, into which to fill the grades\n"

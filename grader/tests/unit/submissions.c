@@ -3,6 +3,7 @@
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/tests/unit/shell.h"
+#include "grader/tests/unit/store_fixture.h"
 #include "grader/tests/unit/unit.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ void submissions_intake(const char *arguments, int status, struct buf *out) {
     buf_clear(out);
     int actual =
         shell("cd %s && LC_ALL=C %s/grader intake %s --format csv --output rows.csv 2>said",
-              submissions_folder, build_folder(), arguments);
+              submissions_folder, store_fixture_folder(), arguments);
     snprintf(path, sizeof path, "%s/said", submissions_folder);
     if (actual != status) file_read(path, 1 << 20, out, &e);
     ck_assert_msg(actual == status, "status %d: %s", actual, buf_str(out));

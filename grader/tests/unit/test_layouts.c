@@ -179,7 +179,7 @@ START_TEST(typed_text_is_unclear_only_without_files) {
     submissions_intake("c --roster r.csv --store c.db --exercise transpose", 1, &rows);
     submissions_has(&rows, "\"\",\"left out\",\"typed text, not a file\"");
     ck_assert_int_eq(shell("cd %s && [ \"$(sqlite3 c.db 'SELECT group_concat(state) FROM (SELECT "
-                           "state FROM submission ORDER BY student)')\" = "
+                           "state FROM submission ORDER BY student) s')\" = "
                            "taken,unclear,taken,unclear,missing ]",
                            submissions_folder),
                      0);
