@@ -22,15 +22,16 @@
 #include <libpq-fe.h>
 
 /* The functions of libpq that this file calls. */
-#define FUNCTIONS(X)                                                                           \
-    X(PQconnectdbParams)                                                                       \
-    X(PQstatus)                                                                                \
-    X(PQfinish)                                                                                \
-    X(PQerrorMessage) X(PQsetNoticeReceiver) X(PQparameterStatus) X(PQconnectionNeedsPassword) \
-        X(PQconnectionUsedPassword) X(PQconninfoParse) X(PQconninfoFree) X(PQexecParams)       \
-            X(PQclear) X(PQresultStatus) X(PQresultErrorField) X(PQresultErrorMessage)         \
-                X(PQntuples) X(PQnfields) X(PQfname) X(PQftype) X(PQgetisnull) X(PQgetvalue)   \
-                    X(PQgetlength) X(PQcmdTuples) X(PQunescapeBytea) X(PQfreemem)              \
+#define FUNCTIONS(X)                                                                         \
+    X(PQconnectdbParams)                                                                     \
+    X(PQstatus)                                                                              \
+    X(PQfinish)                                                                              \
+    X(PQerrorMessage)                                                                        \
+    X(PQsetNoticeReceiver) X(PQparameterStatus) X(PQconnectionNeedsPassword)                 \
+        X(PQconnectionUsedPassword) X(PQconninfoParse) X(PQconninfoFree) X(PQexecParams)     \
+            X(PQclear) X(PQresultStatus) X(PQresultErrorField) X(PQresultErrorMessage)       \
+                X(PQntuples) X(PQnfields) X(PQfname) X(PQftype) X(PQgetisnull) X(PQgetvalue) \
+                    X(PQgetlength) X(PQcmdTuples) X(PQunescapeBytea) X(PQfreemem)            \
                         X(PQtransactionStatus) X(PQreset)
 static struct {
 #define X(name) __typeof__(name) *name;
@@ -145,11 +146,18 @@ static PGresult *execute(struct server_db *db, const char *sql, const struct db_
     return result;
 }
 
-static bool set_lock_timeout(struct server_db *db) {
-    PGresult *result = execute(db, "SET lock_timeout = '60s'", NULL, 0);
-    bool ok = pq.PQresultStatus(result) == PGRES_COMMAND_OK;
-    pq.PQclear(result);
-    return ok;
+/* Sets the session's parameters. The compiler for queries (jit) takes 30 seconds for the views of a
+ * large class, whose execution takes one; servers before version 11 lack it and refuse the second
+ * statement. */
+static bool configure(struct server_db *db) {
+    static const char *const statements[] = {"SET lock_timeout = '60s'", "SET jit = off"};
+    bool is_set[2];
+    for (unsigned i = 0; i < 2; i++) {
+        PGresult *result = execute(db, statements[i], NULL, 0);
+        is_set[i] = pq.PQresultStatus(result) == PGRES_COMMAND_OK;
+        pq.PQclear(result);
+    }
+    return is_set[0];
 }
 
 /* Connects again if an earlier statement found the connection lost. A workbench that is open for
@@ -157,7 +165,7 @@ static bool set_lock_timeout(struct server_db *db) {
 static void reconnect(struct server_db *db) {
     if (pq.PQstatus(db->connection) == CONNECTION_OK || db->is_in_transaction) return;
     pq.PQreset(db->connection);
-    if (pq.PQstatus(db->connection) == CONNECTION_OK) set_lock_timeout(db);
+    if (pq.PQstatus(db->connection) == CONNECTION_OK) configure(db);
 }
 
 static struct store_rows *query_rows(struct db *db, const char *sql, const struct db_value *args,
@@ -408,7 +416,7 @@ static struct db *open_db(const char *location, bool create, struct err *e) {
     db->base.driver = &db_postgresql;
     bool is_clear = db_shown_location(location, db->base.name, sizeof db->base.name);
     if (load_library(db->base.name, e) && check_location(location, db->base.name, is_clear, e) &&
-        connect_server(db, location, e) && set_lock_timeout(db))
+        connect_server(db, location, e) && configure(db))
         return &db->base;
     if (db->connection) close_db(&db->base);
     else free(db);
