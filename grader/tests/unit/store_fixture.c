@@ -80,8 +80,9 @@ static void write_scripts(void) {
         build_folder());
     write_script("grader", command);
     snprintf(command, sizeof command,
+             "export PGOPTIONS='-c bytea_output=escape'\n"
              "[ \"$2\" != .dump ] || exec pg_dump --data-only --inserts \"$(url \"$1\")\"\n"
-             "PGOPTIONS='-c bytea_output=escape' exec %s/psql -qAtX -v ON_ERROR_STOP=1 -d \"$(url \"$1\")\" -c \"$2\"\n",
+             "exec %s/psql -qAtX -v ON_ERROR_STOP=1 -d \"$(url \"$1\")\" -c \"$2\"\n",
              programs);
     write_script("sqlite3", command);
 }

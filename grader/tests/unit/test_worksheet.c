@@ -141,7 +141,7 @@ static void add_tests(TCase *t) {
     tcase_add_test(t, brightspace_grades_come_back);
     tcase_add_test(t, blackboards_grade_center_comes_back);
     tcase_add_test(t, an_unknown_column_is_an_error);
-    tcase_set_timeout(t, 60);
+    tcase_set_timeout(t, 180);
 }
 
 UNIT_SUITE(worksheet) {
