@@ -256,13 +256,39 @@ START_TEST(a_claim_of_another_machine_lasts_as_long_as_its_lease) {
 }
 END_TEST
 
+/* What a Slurm array runs for each task, without Slurm: two tasks at once, and no shard. */
+START_TEST(tasks_of_an_array_share_a_store) {
+    char folder[4200];
+    const char *url = store_fixture_location("", "a.db");
+    if (!store_fixture_is_server()) return;
+    snprintf(folder, sizeof folder, "%s/tests/db_array", build_folder());
+    ck_assert_int_eq(
+        shell(
+            "rm -rf %s && mkdir -p %s/c && cp grader/template/slurm.sh %s && cd %s && for i in 1 2 "
+            "3 4; do mkdir c/s$i && echo \"#error $i\" >c/s$i/transpose.cu; done && grader intake "
+            "c --exercise transpose --store a.db --output rows",
+            folder, folder, folder, folder),
+        0);
+    ck_assert_int_eq(shell("cd %s && sh slurm.sh '%s' 2>one & cd %s && sh slurm.sh '%s' 2>two && "
+                           "wait $!",
+                           folder, url, folder, url),
+                     0);
+    ck_assert_int_eq(
+        shell("cd %s && [ \"$(sqlite3 a.db \"SELECT count(*), count(DISTINCT seed) FROM "
+              "gradebook WHERE verdict = 'CE'\")\" = '4|1' ]",
+              folder),
+        0);
+}
+END_TEST
+
 static void add_server_tests(TCase *t) {
     tcase_add_test(t, messages_of_the_server_name_the_remedy);
     tcase_add_test(t, a_password_leaves_the_environment);
     tcase_add_test(t, a_lost_connection_is_reported_and_made_again);
     tcase_add_test(t, a_full_disk_of_the_server_is_reported);
     tcase_add_test(t, a_claim_of_another_machine_lasts_as_long_as_its_lease);
-    tcase_set_timeout(t, 60);
+    tcase_add_test(t, tasks_of_an_array_share_a_store);
+    tcase_set_timeout(t, 180);
 }
 
 UNIT_SUITE(db) {

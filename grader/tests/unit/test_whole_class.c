@@ -318,10 +318,10 @@ START_TEST(groups_of_students_lose_nobody) {
     submissions_intake("c --store c.db", 0, &rows);
     ck_assert(
         query_is("SELECT state, count(*) FROM submission GROUP BY 1", "absent|1198\ntaken|602"));
-    ck_assert(
-        query_is("SELECT group_concat(CAST(length(body) AS TEXT)) FROM submission JOIN source USING (digest) "
-                 "WHERE student IN ('s255', 's256')",
-                 "1005000,1005000,1005000,1005000"));
+    ck_assert(query_is("SELECT group_concat(CAST(length(body) AS TEXT)) FROM submission JOIN "
+                       "source USING (digest) "
+                       "WHERE student IN ('s255', 's256')",
+                       "1005000,1005000,1005000,1005000"));
     ck_assert(query_is("SELECT CAST(body AS TEXT) FROM submission JOIN source USING (digest) WHERE "
                        "student = 's540'",
                        "// 540"));
