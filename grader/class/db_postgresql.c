@@ -22,17 +22,15 @@
 #include <libpq-fe.h>
 
 /* The functions of libpq that this file calls. */
-#define FUNCTIONS(X)                                                                         \
-    X(PQconnectdbParams)                                                                     \
-    X(PQstatus)                                                                              \
-    X(PQfinish)                                                                              \
-    X(PQerrorMessage)                                                                        \
-    X(PQsetNoticeReceiver) X(PQparameterStatus) X(PQconnectionNeedsPassword)                 \
-        X(PQconnectionUsedPassword) X(PQconninfoParse) X(PQconninfoFree) X(PQexecParams)     \
-            X(PQclear) X(PQresultStatus) X(PQresultErrorField) X(PQresultErrorMessage)       \
-                X(PQntuples) X(PQnfields) X(PQfname) X(PQftype) X(PQgetisnull) X(PQgetvalue) \
-                    X(PQgetlength) X(PQcmdTuples) X(PQunescapeBytea) X(PQfreemem)            \
-                        X(PQtransactionStatus) X(PQreset)
+/* clang-format off */
+#define FUNCTIONS(X) \
+    X(PQconnectdbParams) X(PQstatus) X(PQfinish) X(PQerrorMessage) X(PQsetNoticeReceiver) \
+    X(PQparameterStatus) X(PQconnectionNeedsPassword) X(PQconnectionUsedPassword) \
+    X(PQconninfoParse) X(PQconninfoFree) X(PQexecParams) X(PQclear) X(PQresultStatus) \
+    X(PQresultErrorField) X(PQntuples) X(PQnfields) X(PQfname) \
+    X(PQftype) X(PQgetisnull) X(PQgetvalue) X(PQgetlength) X(PQcmdTuples) X(PQunescapeBytea) \
+    X(PQfreemem) X(PQtransactionStatus) X(PQreset)
+/* clang-format on */
 static struct {
 #define X(name) __typeof__(name) *name;
     FUNCTIONS(X)

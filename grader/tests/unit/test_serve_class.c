@@ -145,8 +145,8 @@ START_TEST(a_decision_for_a_group_is_for_all_or_nobody) {
     snprintf(body, sizeof body, for_group, 77, 0);
     ck_assert_uint_eq(
         serve_client_status(serve_client_request("POST", "api/decide?" ANN, "", body)), 200);
-    ck_assert(store_has("SELECT group_concat(student || round(CAST(score AS NUMERIC), 1)) FROM "
-                        "gradebook WHERE score > 1",
+    ck_assert(store_has("SELECT group_concat(mark) FROM (SELECT student || round(CAST(score AS "
+                        "NUMERIC), 1) AS mark FROM gradebook WHERE score > 1 ORDER BY student) s",
                         "ann77.0,bob77.0"));
     ck_assert_int_eq(shell("cd %s && %s/grader decide c.db bob transpose --score 5 --author R "
                            "--reason x",
@@ -155,8 +155,8 @@ START_TEST(a_decision_for_a_group_is_for_all_or_nobody) {
     snprintf(body, sizeof body, for_group, 88, 2);
     ck_assert_uint_eq(
         serve_client_status(serve_client_request("POST", "api/decide?" ANN, "", body)), 422);
-    ck_assert(store_has("SELECT group_concat(student || round(CAST(score AS NUMERIC), 1)) FROM "
-                        "gradebook WHERE score > 1",
+    ck_assert(store_has("SELECT group_concat(mark) FROM (SELECT student || round(CAST(score AS "
+                        "NUMERIC), 1) AS mark FROM gradebook WHERE score > 1 ORDER BY student) s",
                         "ann77.0,bob5.0"));
 }
 END_TEST
@@ -186,12 +186,11 @@ START_TEST(a_pair_is_shown_with_its_passages) {
     char ann[800], bob[800];
     snprintf(ann, sizeof ann, kernel, "a"), snprintf(bob, sizeof bob, kernel, "other_name");
     ck_assert_int_eq(
-        shell(
-            "cd %s && sqlite3 c.db \"UPDATE source SET body = '%s' WHERE digest = (SELECT digest "
-            "FROM submission WHERE student = 'ann' AND state = 'taken'); UPDATE source SET body = "
-            "char(10) || '%s' WHERE digest = (SELECT digest FROM submission WHERE student = 'bob' "
-            "AND state = 'taken')\"",
-            client.folder, ann, bob),
+        shell("cd %s && sqlite3 c.db \"UPDATE source SET body = '%s' WHERE digest = (SELECT digest "
+              "FROM submission WHERE student = 'ann' AND state = 'taken'); UPDATE source SET body "
+              "= '\n%s' WHERE digest = (SELECT digest FROM submission WHERE student = 'bob' "
+              "AND state = 'taken')\"",
+              client.folder, ann, bob),
         0);
     ck_assert_uint_eq(serve_client_get("api/similar"), 200);
     ck_assert_ptr_nonnull(strstr(client.answer, "\"exercise\":\"02-coalescing/transpose\""));
