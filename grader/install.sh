@@ -117,6 +117,7 @@ done
 rm -f "$build/install.skeleton"
 tracked docs README.md LICENSE | grep -v '^docs/results/' | while IFS= read -r file; do put 644 "$file" "share/doc/warpbook/${file#docs/}"; done
 put 755 grader/template/slurm.sh share/warpbook/grader/template/slurm.sh
+put 644 grader/template/kubernetes.yaml share/warpbook/grader/template/kubernetes.yaml
 
 {
     known=$(sh grader/version.sh)

@@ -80,13 +80,12 @@ static const char *hint_of(const char *state) {
 }
 
 static bool set_result_error(struct server_db *db, const PGresult *result, struct err *e) {
-    if (pq.PQstatus(db->connection) == CONNECTION_BAD)
-        return db_set_error(&db->base, ERR_SYSTEM, "the connection to the server was lost",
-                            "; run again when it is back: no committed result is lost", e);
     const char *state = pq.PQresultErrorField(result, PG_DIAG_SQLSTATE),
                *text = pq.PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    return db_set_error(&db->base, ERR_SYSTEM, text ? text : pq.PQerrorMessage(db->connection),
-                        hint_of(state ? state : ""), e);
+    if (pq.PQstatus(db->connection) == CONNECTION_BAD || !state) /* libpq's own have no state. */
+        return db_set_error(&db->base, ERR_SYSTEM, "the connection to the server was lost",
+                            "; run again when it is back: no committed result is lost", e);
+    return db_set_error(&db->base, ERR_SYSTEM, text ? text : "unknown error", hint_of(state), e);
 }
 
 /* ---- statements ---- */
