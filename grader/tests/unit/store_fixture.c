@@ -22,6 +22,7 @@ enum { NOBODY = 65534 };
 static char server_folder[64]; /* "" = not started */
 static char programs[4096];    /* the folder of initdb, postgres and psql; "" = there is none */
 static pid_t server_pid, owner_pid; /* the server's; the process that started it */
+static char test_id[32];            /* a part of the names of databases */
 static bool is_server;
 
 static bool find_programs(void) {
@@ -136,13 +137,20 @@ static void use_server(void) {
     is_server = true;
 }
 
+/* Selects the names of the databases: by the process of the test, and how often it began anew. */
+void store_fixture_reset(void) {
+    static unsigned count;
+    snprintf(test_id, sizeof test_id, "%d_%u", (int)getpid(), count++);
+    setenv("STORE_TEST", test_id, 1);
+}
+
 /* Runs in each test's process. */
 static void set_environment(void) {
-    char id[32], path[8192];
+    char path[8192];
     if (!is_server) return;
-    snprintf(id, sizeof id, "%d", (int)getpid());
     snprintf(path, sizeof path, "%s/bin:%s", server_folder, getenv("PATH"));
-    setenv("STORE_TEST", id, 1), setenv("PATH", path, 1);
+    setenv("PATH", path, 1);
+    store_fixture_reset();
 }
 
 void store_fixture_add_cases(Suite *s, const char *name, void (*add)(TCase *t)) {
@@ -175,7 +183,7 @@ const char *store_fixture_location(const char *folder, const char *name) {
     static char location[5000];
     const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
     if (is_server)
-        snprintf(location, sizeof location, "postgresql://warpbook@/t%d_%.*s?host=%s", getpid(),
+        snprintf(location, sizeof location, "postgresql://warpbook@/t%s_%.*s?host=%s", test_id,
                  (int)strcspn(base, "."), base, server_folder);
     else snprintf(location, sizeof location, "%s/%s", folder, name);
     return location;

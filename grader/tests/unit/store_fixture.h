@@ -10,6 +10,8 @@
 /* Adds the tests that `add` adds to a test case, once for each kind of store. Without a server on
  * this machine, skips that kind. */
 void store_fixture_add_cases(Suite *s, const char *name, void (*add)(TCase *t));
+/* From now on, no store exists: for tests that make several classes. */
+void store_fixture_reset(void);
 /* The folder of the command `grader`. */
 const char *store_fixture_folder(void);
 /* Is the running test's store on a server? */

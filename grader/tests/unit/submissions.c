@@ -14,6 +14,7 @@ char submissions_folder[4096];
 void submissions_make(const char *name) {
     struct err e = {0};
     ck_assert(book_open(&e));
+    store_fixture_reset();
     snprintf(submissions_folder, sizeof submissions_folder, "%s/tests/%s", build_folder(), name);
     ck_assert_int_eq(shell("rm -rf %s && mkdir -p %s/c", submissions_folder, submissions_folder),
                      0);

@@ -377,7 +377,6 @@ static void check_entries(struct store *s) {
 START_TEST(random_classes_lose_nothing) {
     static struct person class[MAX_STUDENTS];
     struct buf rows = {0};
-    char path[5000];
     for (unsigned seed = 1; seed <= 12; seed++) {
         unsigned n = seed == 1 ? MAX_STUDENTS : 40;
         struct err e = {0};
@@ -385,8 +384,8 @@ START_TEST(random_classes_lose_nothing) {
         make_folder();
         make_class(class, n, seed);
         submissions_intake("c --roster r.csv --exercise transpose --store c.db", 1, &rows);
-        snprintf(path, sizeof path, "%s/c.db", submissions_folder);
-        ck_assert_msg(store_open(&s, path, false, &e), "%s", e.text);
+        const char *location = store_fixture_location(submissions_folder, "c.db");
+        ck_assert_msg(store_open(&s, location, false, &e), "%s", e.text);
         check_students(&s, class, n), check_entries(&s);
         store_close(&s);
     }
