@@ -335,11 +335,10 @@ static void check_fate(const struct person *s, const char *state, const char *bo
 
 static void check_students(struct store *s, const struct person *class, unsigned n) {
     struct err e = {0};
-    struct store_rows *q =
-        store_query(s, &e,
-                    "SELECT student, state, coalesce(CAST(body AS TEXT), '') FROM "
-                    "submission LEFT JOIN source USING (digest)",
-                    "");
+    struct store_rows *q = store_query(s, &e,
+                                       "SELECT student, state, coalesce(body, '') FROM "
+                                       "submission LEFT JOIN source USING (digest)",
+                                       "");
     unsigned count = 0;
     for (; store_step(s, &q, &e); count++) {
         unsigned i = 0;
