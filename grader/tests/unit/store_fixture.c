@@ -92,8 +92,8 @@ static void write_scripts(void) {
 static void add_functions(void) {
     ck_assert_int_eq(
         shell("%s/psql -qX -h %s -U warpbook -d template1 -c \"CREATE FUNCTION joined(text, text) "
-              "RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT coalesce(\\$1 || '','', '''') || "
-              "\\$2'; CREATE AGGREGATE group_concat(text) (SFUNC = joined, STYPE = text)\"",
+              "RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT coalesce(\\$1 || '','' || \\$2, "
+              "\\$1, \\$2)'; CREATE AGGREGATE group_concat(text) (SFUNC = joined, STYPE = text)\"",
               programs, server_folder),
         0);
     ck_assert_int_eq(

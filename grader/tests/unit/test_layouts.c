@@ -336,7 +336,7 @@ static void check_fate(const struct person *s, const char *state, const char *bo
 static void check_students(struct store *s, const struct person *class, unsigned n) {
     struct err e = {0};
     struct store_rows *q = store_query(s, &e,
-                                       "SELECT student, state, coalesce(body, '') FROM "
+                                       "SELECT student, state, body FROM "
                                        "submission LEFT JOIN source USING (digest)",
                                        "");
     unsigned count = 0;
