@@ -16,6 +16,18 @@
 
 /* Runs the lane instructions of a segment; returns the op at which the interpreter proceeds. */
 typedef const struct op *native_fn(struct exec *x, const struct op *ops);
+/* Runs a loop from its header on, for a warp all of whose lanes run together, and counts the
+ * segments that it completes; it ends at a branch backwards once it has run about `max_insns`
+ * instructions. Sets f->pc to the segment in which the interpreter proceeds, and returns the op;
+ * NULL, with nothing done, where native code can't run the loop. */
+struct warp_split;
+typedef const struct op *native_loop_fn(struct exec *x, const struct op *ops, struct warp_split *f,
+                                        u64 max_insns);
+/* Native code of the segment, and of the loop whose header it is; NULL = none. */
+struct native_code {
+    native_fn *segment;
+    native_loop_fn *loop;
+};
 
 /* Straight-line code that the core runs and counts as a unit. */
 struct segment {
@@ -227,8 +239,8 @@ struct sim_module {
     u64 text_hash;
     const struct sass_insn *sass; /* the machine code, owned by the caller; NULL = unknown */
     u32 nsass;
-    /* Native code (native/native.h): by segment, NULL = none; the objects that hold it. */
-    native_fn **native;
+    /* By segment (native/native.h), NULL = none; the objects that hold it. */
+    struct native_code *native;
     void **native_objects;
     u32 nnative_objects;
     struct sim_module *next;

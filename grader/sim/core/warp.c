@@ -13,15 +13,49 @@ static inline u32 guard_mask(const struct exec *x, const struct op *o) {
 }
 
 /* Runs straight-line code; returns the control op at the end of the segment. */
-static inline const struct op *run_segment(struct exec *x, const struct op *o) {
-    const struct sim_module *m = x->worker->launch->module;
-    native_fn *native = m->native ? m->native[m->segment_of[o - m->ops]] : NULL;
-    if (native && x->fast_mask && !x->trace) o = native(x, m->ops);
+static inline const struct op *interpret(struct exec *x, const struct op *o) {
     for (; o->kind == OP_LANEWISE; o++) {
         u32 mask = x->fast_mask & guard_mask(x, o);
         if (mask) o->run(x, o, mask);
     }
     return o;
+}
+
+/* Returns how many instructions the warp may run before the next check at a branch backwards. */
+static u64 insns_to_check(const struct exec *x, u64 check_at) {
+    const struct launch *l = x->worker->launch;
+    u64 others = l->code->interblock_dependent ? x->worker->warp_insns : 0,
+        used = others + x->block->warp_insns,
+        left = !l->insn_budget         ? UINT64_MAX
+               : used < l->insn_budget ? l->insn_budget - used + 1
+                                       : 0,
+        to_check = check_at - x->warp->warp_insns;
+    if (check_at < x->warp->warp_insns) return 0;
+    return to_check < left ? to_check : left;
+}
+
+/* Runs the loop whose header the segment is, if native code can, until the warp's next check at
+ * `check_at` instructions. Returns the op of the split's new segment at which it left; NULL if it
+ * ran nothing. */
+static const struct op *run_native_loop(struct exec *x, const struct native_code *native,
+                                        struct warp_split *f, u64 check_at) {
+    const struct launch *l = x->worker->launch;
+    bool is_whole_warp = f->mask == ~0u && x->warp->nsplits == 1 && !x->warp->awaited_lanes;
+    if (!native->loop || !is_whole_warp || l->adversarial_schedule) return NULL;
+    return native->loop(x, l->ops, f, insns_to_check(x, check_at));
+}
+
+/* Runs the split's segment, and before it those that native code runs as a loop; returns the
+ * control op at the end of the segment. */
+static inline const struct op *run_segment(struct exec *x, struct warp_split *f, u64 check_at) {
+    const struct sim_module *m = x->worker->launch->module;
+    const struct op *o = m->ops + f->pc;
+    if (!m->native || !x->fast_mask || x->trace) return interpret(x, o);
+    const struct native_code *native = &m->native[m->segment_of[f->pc]];
+    const struct op *left_at = run_native_loop(x, native, f, check_at);
+    if (left_at) o = left_at;
+    else if (native->segment) o = native->segment(x, m->ops);
+    return interpret(x, o);
 }
 
 static void count_segment(struct exec *x, struct warp *w, struct warp_split *f, u32 pc) {
@@ -241,9 +275,9 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
         if (refetches_ticket(x, w, f)) return WARP_YIELDED;
         if (__builtin_expect(x->trace != NULL, false))
             trace_segment(x->trace, w->index, x->worker->launch->module->segment_of[f->pc]);
-        const struct op *o = ops + f->pc;
-        if (__builtin_expect(w->nundef, false)) x->fast_mask = 0, x->undef_load = o - 1;
-        o = run_segment(x, o);
+        if (__builtin_expect(w->nundef, false)) x->fast_mask = 0, x->undef_load = ops + f->pc - 1;
+        u64 check_at = detector.check_at < limit ? detector.check_at : limit;
+        const struct op *o = run_segment(x, f, check_at);
         if (__builtin_expect(!x->fast_mask, false)) o = undef_run_segment(x, f->mask);
         count_segment(x, w, f, f->pc);
         bool may_loop = (o->kind == OP_BRA && o->flags & OPF_BACKWARD) || o->kind == OP_CALL ||

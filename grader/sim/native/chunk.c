@@ -10,7 +10,7 @@ enum { NO_ROOT = 0 }; /* where the class has no root */
 /* ---- registers ---- */
 
 /* Registers lie in a function's frame, or with the warp's own state. */
-static bool is_register(ref r) {
+bool chunk_is_register(ref r) {
     return r != REF_NONE && (ref_base(r) == BASE_FRAME || ref_base(r) == BASE_WARP);
 }
 
@@ -18,6 +18,27 @@ static bool is_register(ref r) {
 static bool may_vary(const struct chunk *c, ref r, u32 bytes) {
     bool is_predicate = bytes == 1;
     return ref_base(r) == BASE_WARP || is_predicate || c->varying[ref_offset(r) / 4];
+}
+
+static int find_or_add_var(struct chunk *c, ref r, u32 bytes);
+
+/* Gives a new var the class that it has in the loop. Where lanes may have any values, it is its own
+ * root, as outside of loops; the root of another var is a var of the chunk, too. Returns false if
+ * the chunk must end before this op. */
+static bool enter_loop_class(struct chunk *c, u32 i) {
+    struct chunk_var *v = &c->vars[i];
+    int n = loop_find_or_add_var(c->loop, v->r, v->bytes);
+    if (n < 0) return false;
+    const struct loop_var *lv = &c->loop->vars[n];
+    v->loop_var = (u32)n;
+    v->class = lv->class == LOOP_UNKNOWN || lv->class == LOOP_UNIFORM ? VALUE_UNIFORM
+               : v->bytes == 1                                        ? VALUE_VARYING
+                                                                      : VALUE_ROOT_PLUS_UNIFORM;
+    if (lv->class != LOOP_AFFINE || lv->root == v->loop_var) return true;
+    const struct loop_var *root = &c->loop->vars[lv->root];
+    int at = find_or_add_var(c, root->r, root->bytes);
+    c->vars[i].root = (u32)at;
+    return at >= 0;
 }
 
 /* Returns the index of the register's var, which it adds if needed. Returns -1 if the chunk must
@@ -33,14 +54,15 @@ static int find_or_add_var(struct chunk *c, ref r, u32 bytes) {
                            .class = may_vary(c, r, bytes) ? VALUE_ROOT_PLUS_UNIFORM : VALUE_UNIFORM,
                            .def = -1,
                            .root = c->nvars};
-    return (int)c->nvars++;
+    u32 i = c->nvars++;
+    return c->loop && !enter_loop_class(c, i) ? -1 : (int)i;
 }
 
 /* Describes an operand; for a register, also records the read. Returns false if the chunk must end.
  */
 static bool read_operand(struct chunk *c, ref r, u32 bytes, struct chunk_operand *s) {
     *s = (struct chunk_operand){.var = -1, .def = -1, .class = VALUE_UNIFORM};
-    if (!is_register(r)) return true;
+    if (!chunk_is_register(r)) return true;
     s->var = find_or_add_var(c, r, bytes);
     if (s->var < 0) return false;
     struct chunk_var *v = &c->vars[s->var];
@@ -68,18 +90,26 @@ static bool write_register(struct chunk *c, ref r, u32 bytes, u8 class, u32 root
 
 /* ---- guards ---- */
 
-static u32 constant_mask(const struct chunk *c, ref r) {
+static u32 constant_mask(const struct sim_module *m, ref r) {
     u32 v;
-    memcpy(&v, c->m->consts + ref_offset(r), sizeof v);
+    memcpy(&v, m->consts + ref_offset(r), sizeof v);
     return v;
 }
 
 /* An op without a guard predicate (@p) has a constant there that is true in all lanes. */
+bool chunk_is_guarded(const struct sim_module *m, const struct op *o) {
+    return ref_base(o->guard) != BASE_CONST || (constant_mask(m, o->guard) ^ o->guard_xor) != ~0u;
+}
 static bool is_guarded(const struct chunk *c, const struct op *o) {
-    return ref_base(o->guard) != BASE_CONST || (constant_mask(c, o->guard) ^ o->guard_xor) != ~0u;
+    return chunk_is_guarded(c->m, o);
 }
 
 /* ---- ops ---- */
+
+/* A loop's condition is mostly a comparison that no other predicate takes part in. */
+static bool is_scalar_compare(const struct chunk_op *item) {
+    return item->row->kind == ROW_COMPARE && item->o->aux == 0;
+}
 
 /* Sets the class of the result. It is uniform if all operands are; a sum or a difference of a
  * root's value and a uniform amount keeps the root. The root must be the first operand of a
@@ -87,7 +117,7 @@ static bool is_guarded(const struct chunk *c, const struct op *o) {
  * way. */
 static void classify(struct chunk_op *item, bool guarded) {
     const struct chunk_operand *a = &item->src[0], *b = &item->src[1];
-    bool uniform = item->row->kind == ROW_VALUE && !guarded;
+    bool uniform = !guarded && (item->row->kind == ROW_VALUE || is_scalar_compare(item));
     for (u32 i = 0; i < item->row->source_count; i++)
         uniform &= item->src[i].class == VALUE_UNIFORM;
     item->class = uniform ? VALUE_UNIFORM : VALUE_VARYING;
@@ -130,11 +160,13 @@ static bool add_regular(struct chunk *c, struct chunk_op *item) {
     bool guarded = is_guarded(c, o);
     if (!read_sources(c, item)) return false;
     classify(item, guarded);
+    if (item->row->kind == ROW_COMPARE && !c->loop) item->class = VALUE_VARYING;
     if (!write_register(c, o->dst, bytes, item->class, item->root, guarded)) return false;
     /* src[3] is a second result: the carry out, or setp's second predicate. */
     bool has_second_result =
         item->row->kind == ROW_COMPARE || (item->row->kind == ROW_CARRY && item->row->gives_carry);
-    return !has_second_result || write_register(c, o->src[3], 1, VALUE_VARYING, NO_ROOT, guarded);
+    u8 second = is_scalar_compare(item) ? item->class : VALUE_VARYING;
+    return !has_second_result || write_register(c, o->src[3], 1, second, NO_ROOT, guarded);
 }
 
 static bool is_plain_access(const struct mem_desc *d) {
@@ -193,4 +225,59 @@ bool chunk_add(struct chunk *c, const struct op *o) {
     c->nvars = nvars_before;
     memcpy(c->vars, vars_before, c->nvars * sizeof *c->vars);
     return false;
+}
+
+/* ---- ops that only the interpreter executes, in a loop ---- */
+
+static bool read_value(struct chunk *c, ref r, u32 bytes, bool *uniform) {
+    struct chunk_operand s;
+    if (r == REF_NONE || !read_operand(c, r, bytes, &s)) return r == REF_NONE;
+    *uniform &= s.class == VALUE_UNIFORM;
+    return true;
+}
+
+static bool call_memory(struct chunk *c, const struct op *o, bool guarded) {
+    const struct mem_desc *d = &c->m->mems[o->aux];
+    bool is_load = d->verb == MEM_LOAD, ok, uniform = true;
+    u32 operand_bytes = d->width == 8 ? 8 : 4;
+    bool is_atomic = d->verb == MEM_ATOM || d->verb == MEM_RED;
+    if (d->is_texture || d->is_bulk || d->is_cp_async || d->is_poll ||
+        (is_atomic && (d->width < 4 || d->width > 8 || d->vector_bytes)))
+        return false;
+    ok = read_value(c, o->src[0], d->address32 ? 4 : 8, &uniform);
+    for (u32 e = 0; e < d->count && ok && d->verb == MEM_STORE; e++)
+        ok = read_value(c, d->reg[e], d->reg_bytes, &uniform);
+    for (u32 e = 0; e < 2 && ok && is_atomic; e++)
+        ok = read_value(c, d->operand[e], operand_bytes, &uniform);
+    for (u32 e = 0; e < d->count && ok && is_load; e++)
+        ok = write_register(c, d->reg[e], d->reg_bytes, VALUE_VARYING, NO_ROOT, guarded);
+    if (ok && d->verb == MEM_ATOM)
+        ok = write_register(c, d->result, operand_bytes, VALUE_VARYING, NO_ROOT, guarded);
+    return ok;
+}
+
+static bool call_regular(struct chunk *c, const struct op *o, bool guarded, u8 *class) {
+    const struct opcode_desc *d = &insn_opcodes[o->opcode];
+    bool uniform = !guarded;
+    for (u32 i = 0; i < MAX_SRC_OPERANDS; i++)
+        if (d->src[i] != PTX_NO_TYPE &&
+            !read_value(c, o->src[i], native_type_bytes(d->src[i]), &uniform))
+            return false;
+    *class = uniform ? VALUE_UNIFORM : VALUE_VARYING;
+    return write_register(c, o->dst, native_type_bytes(d->dst), *class, NO_ROOT, guarded);
+}
+
+bool chunk_add_call(struct chunk *c, const struct op *o) {
+    const struct opcode_desc *d = &insn_opcodes[o->opcode];
+    bool is_memory = !strcmp(d->name, "ld") || !strcmp(d->name, "st") || !strcmp(d->name, "atom"),
+         guarded = is_guarded(c, o), uniform;
+    c->calls_only = true;
+    c->ops[0] = (struct chunk_op){.o = o, .row = native_row(o), .class = VALUE_VARYING};
+    if (o->kind != OP_LANEWISE || (!is_memory && d->form != FORM_REGULAR) ||
+        (guarded && !read_value(c, o->guard, 1, &uniform)))
+        return false;
+    bool ok =
+        is_memory ? call_memory(c, o, guarded) : call_regular(c, o, guarded, &c->ops[0].class);
+    c->nops += ok;
+    return ok;
 }

@@ -23,7 +23,9 @@ static const char *const options[] = {
     "-std=gnu11", "-O3", "-fPIC", "-shared", "-x", "c", "-w", "-fsigned-char", "-ffp-contract=off",
     "-fno-math-errno", "-fno-trapping-math",
     /* Threaded jumps leave control flow in a loop, which gcc then does not vectorize. */
-    "-fno-thread-jumps"};
+    "-fno-thread-jumps",
+    /* Scalars side by side are those of different loads, which are faster apart. */
+    "-fno-tree-slp-vectorize"};
 /* gcc took 11 s of processor time for a kernel of CUB with 1199 operations, and 13 s for one of 331
  * with 128 loads in a row. So the time of a whole run is limited, too. */
 enum { MAX_KERNEL_OPS = 1200, MAX_RUN_SECONDS = 20 };
@@ -102,15 +104,20 @@ static void make_present(void *object) {
             (void)*(const volatile unsigned char *)(base + segments[i].p_vaddr + at);
 }
 
-static void publish(struct sim_module *m, void *object, const bool *is_native) {
+static void *find_function(void *object, const char *kind, u32 segment) {
     char name[32];
+    snprintf(name, sizeof name, "%s_%u", kind, segment);
+    return dlsym(object, name);
+}
+
+static void publish(struct sim_module *m, void *object, const u8 *made) {
     make_present(object);
-    if (!m->native) m->native = arena_array(&m->arena, native_fn *, m->nsegments);
+    if (!m->native) m->native = arena_array(&m->arena, struct native_code, m->nsegments);
     for (u32 i = 0; i < m->nsegments; i++) {
-        if (!is_native[i]) continue;
-        snprintf(name, sizeof name, "native_%u", i);
-        native_fn *fn = (native_fn *)(uintptr_t)dlsym(object, name);
-        __atomic_store_n(&m->native[i], fn, __ATOMIC_RELEASE);
+        if (made[i] & NATIVE_SEGMENT)
+            m->native[i].segment = (native_fn *)(uintptr_t)find_function(object, "native", i);
+        if (made[i] & NATIVE_LOOP)
+            m->native[i].loop = (native_loop_fn *)(uintptr_t)find_function(object, "loop", i);
     }
     m->native_objects =
         xrealloc(m->native_objects, (m->nnative_objects + 1) * sizeof *m->native_objects);
@@ -187,14 +194,14 @@ static bool has_time_left(struct err *e) {
 static bool build_kernel(struct sim_module *m, const struct sim_func *f, struct err *e) {
     char key[HASH_HEX_SIZE];
     struct buf text = {0};
-    bool *is_native = xcalloc(m->nsegments, sizeof *is_native);
-    if (native_generate(m, f, &text, is_native)) {
+    u8 *made = xcalloc(m->nsegments, sizeof *made);
+    if (native_generate(m, f, &text, made)) {
         object_key(&text, key);
         void *object = load_cached(key);
         if (!object && has_time_left(e)) object = compile_object(key, &text, e);
-        if (object) publish(m, object, is_native);
+        if (object) publish(m, object, made);
     }
-    free(is_native);
+    free(made);
     buf_free(&text);
     return !e->kind;
 }

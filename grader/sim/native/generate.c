@@ -106,17 +106,31 @@ static bool write_segment(struct chunk *c, struct buf *out, u32 index) {
     return native_ops > 0;
 }
 
+/* Leaves a loop's function at that op of the running segment. */
+static const char leave_loop[] = "#define LEAVE(op) "
+                                 "do { at = (op), pc = begin; goto leave; } while (0)\n";
+
+/* The loop that has the segment as its header, if it becomes a function. */
+static bool write_loop_of(const struct chunk *c, const struct sim_func *f, struct buf *out,
+                          u32 header) {
+    struct loop *l = loop_find(c->m, f, c->varying, header);
+    if (l) loop_write(l, out), loop_free(l);
+    return l;
+}
+
 u32 native_generate(const struct sim_module *m, const struct sim_func *f, struct buf *out,
-                    bool *is_native) {
+                    u8 *made) {
     struct chunk *c = xcalloc(1, sizeof *c);
     unsigned char *varying = find_varying(m, f);
     u32 count = 0;
     c->m = m, c->varying = varying;
+    buf_puts(out, leave_loop);
     for (u32 i = 0; i < m->nsegments; i++) {
         const struct segment *s = &m->segments[i];
         if (s->first < f->first_op || s->last >= f->end_op) continue;
-        is_native[i] = write_segment(c, out, i);
-        count += is_native[i];
+        made[i] = (write_segment(c, out, i) ? NATIVE_SEGMENT : 0) |
+                  (write_loop_of(c, f, out, i) ? NATIVE_LOOP : 0);
+        count += made[i] != 0;
     }
     free(varying);
     free(c);

@@ -1,9 +1,9 @@
-/* native.h — the second tier of execution: hot kernels as native code. sim.c calls it.
+/* native.h — the second tier of execution: hot kernels as native code. launch.c calls it.
  *
- * Theory of operation. generate.c writes C for the segments of a kernel (core.h), compile.c has the
- * host's C compiler make a shared object of it and loads that. The interpreter calls a segment's
- * function in place of its ops; control instructions, counting of segments, barriers and splits
- * stay with it.
+ * Theory of operation. generate.c writes C for the segments and loops of a kernel (core.h),
+ * compile.c has the host's C compiler make a shared object of it and loads that. The interpreter
+ * calls a segment's function in place of its ops; control instructions, counting of segments,
+ * barriers and splits stay with it.
  *
  * A segment is divided into *chunks* of regular instructions and loads. A chunk first computes what
  * its loads need and checks, without any effect, that they are as simple as they were before: the
@@ -11,7 +11,21 @@
  * check fails, the interpreter runs the chunk. Otherwise the chunk counts its loads and runs one
  * loop over the 32 lanes, in which the compiler keeps registers of the warp in vector registers.
  * All else (stores, atomics, instructions with a lane function of their own) is a call of the
- * interpreter's function, in order. So reports come from the interpreter alone. */
+ * interpreter's function, in order. So reports come from the interpreter alone.
+ *
+ * An innermost loop also becomes one function, if its segments end in branches and all of its ops
+ * are regular or access memory. It runs whole warps and keeps what the frame holds in local
+ * variables: a register is a scalar if all lanes have the same value, or the same offsets from the
+ * first lane as at the loop's entry; else it is an array of 32 lanes. Chunks check and do their
+ * loads as above; what is known of a load's pattern holds until the interpreter runs its chunk, and
+ * counts are added when the function ends. Where the interpreter must run an op, the registers that
+ * it reads go to the frame, and those that it writes come back.
+ *
+ * Lanes that a branch parts run within the function where they meet again in the same iteration,
+ * and nothing in between accesses memory: each segment runs in the order of the code, for the lanes
+ * that came to it, as the core's splits do. Anything else that a branch does is left to the core:
+ * the function writes the registers back, adds its counts and returns before that op. It also does
+ * so at the branch backwards where the core would look at timeslice, budget or endless loops. */
 #pragma once
 #include "grader/sim/code/code.h"
 

@@ -125,6 +125,30 @@ typedef u64 bits_f64;
 #define RD(id, name, text)
 #include "grader/sim/insn/opcodes.def"
 
+/* Sums and products of f32 whose NaN is not canonical yet: raw_<row>. */
+#undef R1
+#undef R2
+#undef R3
+#undef canonical_nan_f32
+#define R1(...)
+#define R2(id, name, mods, pipe, flops, D, A, B, expr)           \
+    INLINE bits_##D raw_##id(bits_##A a_bits, bits_##B b_bits) { \
+        IN(A, a);                                                \
+        IN(B, b);                                                \
+        return TO_##D(expr);                                     \
+    }
+#define R3(id, name, mods, pipe, flops, D, A, B, C, expr)                         \
+    INLINE bits_##D raw_##id(bits_##A a_bits, bits_##B b_bits, bits_##C c_bits) { \
+        IN(A, a);                                                                 \
+        IN(B, b);                                                                 \
+        IN(C, c);                                                                 \
+        return TO_##D(expr);                                                      \
+    }
+#define canonical_nan_f32(v) (v)
+#include "grader/sim/insn/opcodes_float.def"
+#undef canonical_nan_f32
+INLINE u32 lane_canonical(u32 bits) { return bits_of(canonical_nan_by_mask(f32_of(bits))); }
+
 INLINE u32 lane_saturate(u32 bits) {
     f32 v = f32_of(bits);
     return bits_of(v > 0.0f ? (v < 1.0f ? v : 1.0f) : 0.0f);
@@ -189,17 +213,23 @@ typedef u32 u32_loose __attribute__((aligned(1), may_alias));
 
 /* Returns true if all bytes of the access are initialized; w: the first lane's byte of the shadow.
  */
-INLINE bool is_initialized(const unsigned char *w, const struct access_pattern *m, u32 span) {
+static __attribute__((noinline)) bool are_initialized(const unsigned char *w,
+                                                      const struct access_pattern *m, u32 span) {
     u32 all = 0x01010101;
     if (m->shape == PATTERN_UNIFORM) {
-        if (span == 4) return *(const u32_loose *)w == all;
         for (u32 i = 0; i < span; i++)
             if (!(w[i] & 1)) return false;
         return true;
     }
     if (span != 4) return false;
-    if (m->shape == PATTERN_UNIT_STRIDE) FOR_LANES all &= ((const u32_loose *)w)[l];
-    else FOR_LANES all &= *(const u32_loose *)(w + m->lane_offset[l]);
+    FOR_LANES all &= *(const u32_loose *)(w + m->lane_offset[l]);
+    return all == 0x01010101;
+}
+INLINE bool is_initialized(const unsigned char *w, const struct access_pattern *m, u32 span) {
+    u32 all = 0x01010101;
+    if (span == 4 && m->shape == PATTERN_UNIFORM) return *(const u32_loose *)w == all;
+    if (span != 4 || m->shape != PATTERN_UNIT_STRIDE) return are_initialized(w, m, span);
+    FOR_LANES all &= ((const u32_loose *)w)[l];
     return all == 0x01010101;
 }
 
@@ -255,10 +285,14 @@ INLINE void commit_load(u64 s[STAT_COUNT], struct access_pattern *m, u64 base, u
 /* Return the values of an element of W bytes, lane by lane: in memory where the lanes lie side by
  * side, else gathered. */
 #define DEFINE_GATHER(T)                                                               \
+    static __attribute__((noinline)) void gather_lanes_##T(                            \
+        const unsigned char *p, const struct access_pattern *m, T *buffer) {           \
+        FOR_LANES buffer[l] = *(const T *)(p + m->lane_offset[l]);                     \
+    }                                                                                  \
     INLINE const T *gather_##T(const unsigned char *p, const struct access_pattern *m, \
                                bool is_row, T *buffer) {                               \
         if (is_row && m->shape == PATTERN_UNIT_STRIDE) return (const T *)p;            \
-        FOR_LANES buffer[l] = *(const T *)(p + m->lane_offset[l]);                     \
+        gather_lanes_##T(p, m, buffer);                                                \
         return buffer;                                                                 \
     }
 DEFINE_GATHER(u8)
@@ -280,17 +314,174 @@ INLINE void record_shared(struct exec *x, const struct op *o, struct access_patt
     record(x, o, m, base, m->lane_offset, mask, span, access);
 }
 
-/* ---- running chunks ---- */
+/* ---- failed checks ---- */
 
 /* A chunk whose checks fail more often than one time in eight is left to the interpreter. */
 enum { FAILURE_WEIGHT = 8, MAX_FAILURES = 4000 };
+INLINE void count_failure(int *failures) {
+    int n = __atomic_load_n(failures, __ATOMIC_RELAXED);
+    if (n <= MAX_FAILURES) __atomic_store_n(failures, n + FAILURE_WEIGHT, __ATOMIC_RELAXED);
+}
+INLINE void count_successes(int *failures, u32 count) {
+    int n = __atomic_load_n(failures, __ATOMIC_RELAXED);
+    if (__builtin_expect(n > 0, 0))
+        __atomic_store_n(failures, (u32)n > count ? n - (int)count : 0, __ATOMIC_RELAXED);
+}
+
+/* ---- loads of a loop ---- */
+
+/* What is known of a load while its loop runs. */
+struct load_state {
+    const unsigned char *memory; /* that address 0 would have */
+    const unsigned char *shadow; /* the same, of initialized bytes; NULL = all are */
+    u64 low, range; /* first addresses with which the pattern is in bounds; none if not known */
+    u32 alignments; /* bit p: aligned, and the sectors for a first address of p modulo 32 known */
+    bool is_known, is_recorded, is_plain; /* is_plain: neither recorded nor checked */
+    u32 sectors, ideal_sectors;           /* not yet counted */
+};
+
+INLINE void forget_loads(struct load_state *t, u32 n) {
+    for (u32 i = 0; i < n; i++)
+        t[i].is_known = false, t[i].range = 0, t[i].sectors = t[i].ideal_sectors = 0;
+}
+
+static __attribute__((noinline)) bool has_offsets64(const u64 *offset,
+                                                    const struct access_pattern *m) {
+    return has_pattern64(offset, ~0u, 0, m);
+}
+static __attribute__((noinline)) bool has_offsets32(const u32 *offset,
+                                                    const struct access_pattern *m) {
+    u32 diff = 0;
+    FOR_LANES diff |= offset[l] ^ (u32)m->lane_offset[l];
+    return !diff && m->mask == ~0u && m->valid;
+}
+
+/* Notes that the pattern must lie in `size` bytes from `start` on. Returns false if it can't. */
+INLINE bool finish_learning(struct load_state *t, struct access_pattern *m, u64 start, u64 size,
+                            u32 span) {
+    /* By log2 of the span: the multiples of it, modulo 32. */
+    static const u32 aligned[] = {~0u, 0x55555555, 0x11111111, 0x01010101, 0x00010001};
+    u64 bytes = (u64)((s64)m->max_offset - m->min_offset) + span;
+    if (size < bytes || m->offset_bits & (span - 1)) return false;
+    t->low = start - (u64)(s64)m->min_offset, t->range = size - bytes + 1;
+    t->alignments &= aligned[__builtin_ctz(span)];
+    t->is_plain = !t->shadow && !t->is_recorded;
+    m->last_mask = ~0u;
+    return t->is_known = true;
+}
+
+/* Return true if native code can do the load, and what it needs for that. */
+static __attribute__((noinline)) bool learn_global(const struct exec *x, struct load_state *t,
+                                                   struct access_pattern *m, u32 span,
+                                                   bool is_const) {
+    if (m->allocation < 0 || (is_const && x->tracks_global_races)) return false;
+    const struct allocation *a = x->memory->allocations + m->allocation;
+    t->memory = x->memory->bytes - SIM_BASE;
+    t->shadow = x->sanitize && !a->is_initialized ? x->memory->init_shadow - SIM_BASE : NULL;
+    t->is_recorded = x->tracks_global_races && a->is_race_checked;
+    t->alignments = m->valid_alignments;
+    return finish_learning(t, m, SIM_BASE + a->start, a->size, span);
+}
+static __attribute__((noinline)) bool learn_shared(const struct exec *x, struct load_state *t,
+                                                   struct access_pattern *m, u32 span,
+                                                   u32 array_begin, u32 array_end) {
+    bool in_array = x->sanitize && array_end;
+    u32 begin = in_array ? array_begin : 0, end = in_array ? array_end : x->shared_bytes;
+    if (end > x->shared_bytes) return false;
+    t->memory = x->shared;
+    t->shadow = x->sanitize ? x->shared_written : NULL;
+    t->is_recorded = x->sanitize;
+    t->alignments = ~0u;
+    return finish_learning(t, m, begin, end - begin, span);
+}
+
+/* Returns true if the load at that first address can be done. */
+INLINE bool may_load(const struct load_state *t, u64 address) {
+    return address - t->low < t->range && t->alignments >> (address & 31) & 1;
+}
+INLINE bool has_defined_bytes(const struct load_state *t, const struct access_pattern *m,
+                              u64 address, u32 span) {
+    return !t->shadow || is_initialized(t->shadow + address, m, span);
+}
+
+/* Counts a load, but for what each run of its chunk adds, and notes where it was. */
+INLINE void note_load(struct load_state *t, struct access_pattern *m, u64 address, bool is_shared) {
+    m->base = address;
+    if (is_shared) return;
+    u32 sectors = m->sectors_by_alignment[address & 31];
+    t->sectors += sectors;
+    t->ideal_sectors += sectors < m->ideal_sectors ? sectors : m->ideal_sectors;
+}
+
+/* Adds what a load has counted in `runs` runs. */
+static __attribute__((noinline)) void flush_load(u64 s[STAT_COUNT], const struct access_pattern *m,
+                                                 struct load_state *t, u32 runs, bool is_counted) {
+    u32 sectors = t->sectors, ideal_sectors = t->ideal_sectors;
+    t->sectors = t->ideal_sectors = 0;
+    if (!is_counted) return;
+    s[STAT_REQUESTS] += runs;
+    s[STAT_LANES] += (u64)runs * m->lane_count;
+    s[STAT_SECTORS] += sectors;
+    s[STAT_IDEAL_SECTORS] += ideal_sectors;
+    s[STAT_WAVEFRONTS] += (u64)runs * m->wavefronts;
+    s[STAT_MIN_WAVEFRONTS] += (u64)runs * m->min_wavefronts;
+    s[STAT_OPS] += (u64)runs * m->lane_count;
+    s[STAT_SERIALIZED] += (u64)runs * m->max_multiplicity;
+    if (m->max_multiplicity > s[STAT_MAX_MULTIPLICITY])
+        s[STAT_MAX_MULTIPLICITY] = m->max_multiplicity;
+}
+
+/* ---- registers of a loop ---- */
+
+#define DEFINE_LANES(bits)                                                                    \
+    INLINE void store_lanes##bits(void *to, const void *from) {                               \
+        FOR_LANES((u##bits *)to)[l] = ((const u##bits *)from)[l];                             \
+    }                                                                                         \
+    INLINE void store_uniform##bits(void *to, u##bits value) {                                \
+        FOR_LANES((u##bits *)to)[l] = value;                                                  \
+    }                                                                                         \
+    INLINE void store_affine##bits(void *to, const u##bits *offset, u##bits value) {          \
+        FOR_LANES((u##bits *)to)[l] = (u##bits)(offset[l] + value);                           \
+    }                                                                                         \
+    INLINE void take_offsets##bits(u##bits *offset, const void *from) {                       \
+        FOR_LANES offset[l] = (u##bits)(((const u##bits *)from)[l] - *(const u##bits *)from); \
+    }
+DEFINE_LANES(16)
+DEFINE_LANES(32)
+DEFINE_LANES(64)
+
+/* ---- lanes that part ---- */
+
+/* Lanes reach a segment, at which others may wait. */
+INLINE void meet(u32 *mask, u64 *runtime, u32 lanes, u64 lanes_runtime) {
+    if (!lanes) return;
+    *runtime = *mask && *runtime < lanes_runtime ? *runtime : lanes_runtime;
+    *mask |= lanes;
+}
+
+/* Returns true if none of the warp's splits uses up its timeslice within that many instructions:
+ * then the earliest in the code runs first (core/warp_split.c). */
+INLINE bool is_same_timeslice(const struct exec *x, u64 runtime, u32 insns) {
+    u32 log2 = x->worker->launch->timeslice_log2;
+    return runtime >> log2 == (runtime + insns) >> log2;
+}
+
+/* Counts complete runs of a segment. */
+INLINE void count_runs(struct worker *k, u32 segment, u32 times, u64 lanes, bool has_branch,
+                       u32 diverged) {
+    k->segment_runs[segment] += times;
+    k->segment_lanes[segment] += lanes;
+    if (has_branch) k->branch_runs[segment] += times, k->branch_diverged[segment] += diverged;
+}
+
+/* ---- running chunks ---- */
+
 typedef bool chunk_fn(struct exec *x, const struct op *ops, u32 mask);
 INLINE bool run_chunk(struct exec *x, const struct op *ops, chunk_fn *chunk, int *failures) {
     bool done =
         __builtin_expect(x->fast_mask == ~0u, 1) ? chunk(x, ops, ~0u) : chunk(x, ops, x->fast_mask);
-    int n = __atomic_load_n(failures, __ATOMIC_RELAXED);
-    if (!done) __atomic_store_n(failures, n + FAILURE_WEIGHT, __ATOMIC_RELAXED);
-    else if (__builtin_expect(n > 0, 0)) __atomic_store_n(failures, n - 1, __ATOMIC_RELAXED);
+    if (done) count_successes(failures, 1);
+    else count_failure(failures);
     return done;
 }
 

@@ -46,6 +46,12 @@ static bool is_word_or_double(const char *type) {
            !strcmp(type, "u64");
 }
 
+/* Returns true for sums and products of f32. */
+static bool has_raw_value(const char *id) {
+    return !strcmp(id, "add_f32") || !strcmp(id, "sub_f32") || !strcmp(id, "mul_f32") ||
+           !strcmp(id, "fma_f32");
+}
+
 static struct native_row rows[sizeof table / sizeof *table];
 
 static void fill_row(u32 i) {
@@ -55,7 +61,8 @@ static void fill_row(u32 i) {
                                   .id = id,
                                   .takes_carry = table[i].takes_carry,
                                   .gives_carry = table[i].gives_carry,
-                                  .is_move = !strncmp(id, "mov_", 4)};
+                                  .is_move = !strncmp(id, "mov_", 4),
+                                  .has_raw = has_raw_value(id)};
     if (!strncmp(id, "add_", 4) && is_word_or_double(id + 4)) rows[i].add_kind = ADD_SUM;
     if (!strncmp(id, "sub_", 4) && is_word_or_double(id + 4)) rows[i].add_kind = ADD_DIFFERENCE;
 }

@@ -1,0 +1,142 @@
+/* write_load.c — writes the loads of a chunk: what must be true of each before any of them has an
+ * effect, then their counts and records. See native.h. Names are those of write.c; also, in a loop,
+ * t what is known of a load. */
+#include "grader/sim/native/generate.h"
+
+/* A load that was merged into another one doesn't count. */
+bool chunk_is_counted_load(const struct mem_desc *d) {
+    return d->space != SPACE_SHARED || d->merged_bytes != MERGED_INTO_OTHER;
+}
+
+/* Returns true if a check of the pattern need not be repeated while the loop runs: the lanes'
+ * offsets are those of a root of the loop. */
+static bool has_fixed_offsets(const struct chunk *c, u32 root) {
+    return c->loop && chunk_loop_var(c, root)->class == LOOP_AFFINE;
+}
+/* Writes the begin and the end of a check. */
+static void begin_check(struct buf *out) { buf_puts(out, "    if (fails("); }
+static void end_check(const struct chunk *c, struct buf *out) {
+    if (c->loop) buf_printf(out, ")) goto slow_%u;\n", c->number);
+    else buf_puts(out, ")) return 0;\n");
+}
+
+/* The first load whose address has the same offsets; their patterns must be equal. */
+static u32 first_with_root(const struct chunk *c, u32 j) {
+    for (u32 i = 0; i < j; i++)
+        if (chunk_is_load(&c->ops[i]) && c->ops[i].class == VALUE_VARYING &&
+            c->ops[i].root == c->ops[j].root)
+            return i;
+    return j;
+}
+
+/* The check that the lanes' addresses are where the load's pattern has them. */
+static void write_pattern_condition(const struct chunk *c, struct buf *out, u32 j) {
+    const struct chunk_op *item = &c->ops[j];
+    u32 first = first_with_root(c, j), root = item->root, bits = c->vars[root].bytes * 8;
+    if (item->class == VALUE_UNIFORM) buf_printf(out, "is_uniform_pattern(m%u, mask)", j);
+    else if (first != j) buf_printf(out, "is_same_pattern(m%u, m%u)", j, first);
+    else if (has_fixed_offsets(c, root))
+        buf_printf(out, "has_offsets%u(O%u, m%u)", bits, c->vars[root].loop_var, j);
+    else buf_printf(out, "has_pattern%u(L%u, mask, L%u[first], m%u)", bits, root, root, j);
+}
+
+/* In a loop, what is known of a pattern stays so until the interpreter runs the chunk; only
+ * addresses from a register of any values must be compared each time. */
+static void write_loop_load_check(const struct chunk *c, struct buf *out, u32 j, u32 load) {
+    const struct chunk_op *item = &c->ops[j];
+    const struct mem_desc *d = chunk_load_desc(c, item);
+    bool is_shared = d->space == SPACE_SHARED, is_compared = item->class != VALUE_UNIFORM &&
+                                                             first_with_root(c, j) == j &&
+                                                             !has_fixed_offsets(c, item->root);
+    buf_printf(out, "    struct load_state *const t%u = &loads[%u];\n", j, c->first_load + load);
+    if (is_compared) {
+        begin_check(out);
+        write_pattern_condition(c, out, j);
+        end_check(c, out);
+    }
+    begin_check(out);
+    buf_printf(out, "may_load(t%u, a%u) || (!t%u->is_known && ", j, j, j);
+    if (is_compared) buf_puts(out, "1");
+    else write_pattern_condition(c, out, j);
+    if (is_shared)
+        buf_printf(out, " && learn_shared(x, t%u, m%u, %u, %uu, %uu)", j, j, chunk_load_span(d),
+                   d->array_begin, d->array_end);
+    else
+        buf_printf(out, " && learn_global(x, t%u, m%u, %u, %d)", j, j, chunk_load_span(d),
+                   d->space == SPACE_CONST);
+    buf_printf(out, " && may_load(t%u, a%u))", j, j);
+    end_check(c, out);
+    begin_check(out);
+    buf_printf(out, "t%u->is_plain || has_defined_bytes(t%u, m%u, a%u, %u)", j, j, j, j,
+               chunk_load_span(d));
+    end_check(c, out);
+    buf_printf(out, "    const unsigned char *p%u = t%u->memory + a%u;\n", j, j, j);
+}
+
+static void write_segment_load_check(const struct chunk *c, struct buf *out, u32 j) {
+    const struct mem_desc *d = chunk_load_desc(c, &c->ops[j]);
+    begin_check(out);
+    write_pattern_condition(c, out, j);
+    end_check(c, out);
+    if (d->space == SPACE_SHARED)
+        buf_printf(out, "    const unsigned char *p%u = guard_shared(x, m%u, a%u, %u, %uu, %uu);\n",
+                   j, j, j, chunk_load_span(d), d->array_begin, d->array_end);
+    else
+        buf_printf(out,
+                   "    _Bool c%u;\n"
+                   "    const unsigned char *p%u = guard_global(x, m%u, a%u, %u, %d, &c%u);\n",
+                   j, j, j, j, chunk_load_span(d), d->space == SPACE_CONST, j);
+    buf_printf(out, "    if (fails(p%u)) return 0;\n", j);
+}
+
+/* load: number of the load in the chunk. */
+void chunk_write_load_check(const struct chunk *c, struct buf *out, u32 j, u32 load) {
+    const struct chunk_op *item = &c->ops[j];
+    const struct mem_desc *d = chunk_load_desc(c, item);
+    const char *width = d->address32 ? "u32" : "u64";
+    buf_printf(out, "    const u64 a%u = (%s)(", j, width);
+    if (item->o->src[0] == REF_NONE) buf_puts(out, "0");
+    else chunk_write_scalar(c, out, item, 0, d->address32 ? 4 : 8);
+    buf_printf(out, " + (%s)%lldll);\n", width, (long long)item->o->imm);
+    buf_printf(out, "    struct access_pattern *const m%u = &%s[%u];\n", j,
+               c->loop ? "patterns" : "x->pattern_cache", d->stat);
+    if (c->loop) write_loop_load_check(c, out, j, load);
+    else write_segment_load_check(c, out, j);
+}
+
+/* ---- commit ---- */
+
+static void write_gather(const struct chunk *c, struct buf *out, u32 j) {
+    const struct mem_desc *d = chunk_load_desc(c, &c->ops[j]);
+    for (u32 e = 0; e < d->count; e++)
+        if (d->reg[e] != REF_NONE)
+            buf_printf(out,
+                       "    u%u b%u_%u[32] __attribute__((aligned(64)));\n"
+                       "    const u%u *q%u_%u = gather_u%u(p%u + %u, m%u, %d, b%u_%u);\n",
+                       d->width * 8, j, e, d->width * 8, j, e, d->width * 8, j, e * d->width, j,
+                       d->count == 1, j, e);
+}
+
+void chunk_write_commit(const struct chunk *c, struct buf *out) {
+    for (u32 j = 0; j < c->nops; j++) {
+        if (!chunk_is_load(&c->ops[j])) continue;
+        const struct mem_desc *d = chunk_load_desc(c, &c->ops[j]);
+        bool is_shared = d->space == SPACE_SHARED;
+        const char *access = d->verified_by_atomic ? "RACE_READ_REVALIDATED" : "RACE_READ";
+        if (c->loop) buf_printf(out, "    note_load(t%u, m%u, a%u, %d);\n", j, j, j, is_shared);
+        else
+            buf_printf(out, "    commit_load(x->stats[%u], m%u, a%u, %s%u%s, mask, %d);\n", d->stat,
+                       j, j, is_shared ? "0 * a" : "a", j, is_shared ? "" : " & 31",
+                       chunk_is_counted_load(d));
+        if (c->loop) buf_printf(out, "    if (!t%u->is_plain && t%u->is_recorded) ", j, j);
+        else if (is_shared) buf_puts(out, "    if (x->sanitize) ");
+        else buf_printf(out, "    if (c%u) ", j);
+        if (is_shared)
+            buf_printf(out, "record_shared(x, ops + %u, m%u, a%u, mask, %u, %s, %u);\n",
+                       c->first + j, j, j, chunk_load_span(d), access, insn_opcode_count);
+        else
+            buf_printf(out, "record_global(x, ops + %u, %u, m%u, a%u, %u, %s, %u);\n", c->first + j,
+                       d->stat, j, j, chunk_load_span(d), access, insn_opcode_count);
+        if (c->ops[j].class != VALUE_UNIFORM) write_gather(c, out, j);
+    }
+}
