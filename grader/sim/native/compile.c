@@ -3,7 +3,6 @@
  * compiler's version. */
 #include "grader/sim/native/generate.h"
 #include "common/cache.h"
-#include "common/clock.h"
 #include "common/file.h"
 #include "common/grow.h"
 
@@ -15,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,7 +54,7 @@ static struct {
     pthread_once_t once;
     char version[1024]; /* what `gcc --version` prints; "" = there is no gcc */
     atomic_bool is_absence_reported, is_limit_reported;
-    _Atomic u64 milliseconds; /* spent on compiling in this process */
+    _Atomic u64 milliseconds; /* of processor time that gcc took for this process */
 } compiler = {.once = PTHREAD_ONCE_INIT};
 
 static void find_version(void) {
@@ -62,6 +62,10 @@ static void find_version(void) {
     size_t n = f ? fread(compiler.version, 1, sizeof compiler.version - 1, f) : 0;
     compiler.version[n] = 0;
     if (f && pclose(f) != 0) compiler.version[0] = 0;
+}
+
+static u64 milliseconds_of(struct timeval t) {
+    return (u64)t.tv_sec * 1000 + (u64)t.tv_usec / 1000;
 }
 
 static bool run_compiler(const char *source, const char *object, struct err *e) {
@@ -78,7 +82,10 @@ static bool run_compiler(const char *source, const char *object, struct err *e) 
     extern char **environ;
     if (posix_spawnp(&pid, argv[0], NULL, NULL, (char *const *)argv, environ) != 0)
         return err_set(e, ERR_SYSTEM, "can't run gcc, which --native needs: install it");
-    if (waitpid(pid, &status, 0) != pid || status != 0)
+    struct rusage used = {0};
+    bool is_ended = wait4(pid, &status, 0, &used) == pid;
+    compiler.milliseconds += milliseconds_of(used.ru_utime) + milliseconds_of(used.ru_stime);
+    if (!is_ended || status != 0)
         return err_set(e, ERR_SYSTEM, "gcc failed on the native code of a kernel (%s)", source);
     return true;
 }
@@ -169,13 +176,11 @@ static void *compile_object(const char key[HASH_HEX_SIZE], const struct buf *tex
                NULL;
     snprintf(source, sizeof source, "%s/kernel.c", folder);
     snprintf(path, sizeof path, "%s/kernel.so", folder);
-    double start_seconds = clock_seconds();
     if (write_source(source, text, e) && run_compiler(source, path, e)) {
         object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (!object) err_set(e, ERR_SYSTEM, "can't load native code: %s", dlerror());
         else keep_object(key, path);
     }
-    compiler.milliseconds += (u64)(1e3 * (clock_seconds() - start_seconds));
     if (!getenv("SIMGPU_KEEP_NATIVE")) unlink(source), unlink(path), rmdir(folder);
     return object;
 }
@@ -184,11 +189,11 @@ static void *compile_object(const char key[HASH_HEX_SIZE], const struct buf *tex
 static bool has_time_left(struct err *e) {
     if (compiler.milliseconds <= 1000 * MAX_RUN_SECONDS) return true;
     return !atomic_exchange(&compiler.is_limit_reported, true) &&
-           err_set(
-               e, ERR_LIMIT,
-               "gcc has compiled for %d s: the interpreter runs the other kernels; the next run "
-               "compiles more of them, since objects are kept",
-               MAX_RUN_SECONDS);
+           err_set(e, ERR_LIMIT,
+                   "gcc took %d s of processor time: the interpreter runs the other kernels; the "
+                   "next run "
+                   "compiles more of them, since objects are kept",
+                   MAX_RUN_SECONDS);
 }
 
 static bool build_kernel(struct sim_module *m, const struct sim_func *f, struct err *e) {
