@@ -133,6 +133,7 @@ struct sim_trace *sim_launch_traced(struct sim *s, const struct sim_launch *r,
                                     const struct sim_sample *sample, struct sim_result *out) {
     struct launch l;
     *out = (struct sim_result){0};
+    compile_kernel(s, r); /* for the blocks that are not traced */
     launch_prepare(&l, s, r);
     l.trace = trace_open(sample->blocks, sample->nblocks, l.nwarps, sample->words_per_block,
                          s->options.sample_key);
