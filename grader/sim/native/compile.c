@@ -7,6 +7,7 @@
 #include "common/grow.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <spawn.h>
@@ -14,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,34 +71,60 @@ static u64 milliseconds_of(struct timeval t) {
     return (u64)t.tv_sec * 1000 + (u64)t.tv_usec / 1000;
 }
 
-static bool run_compiler(const char *source, const char *object, struct err *e) {
+/* Source and object are anonymous files, so that a run that is killed leaves none behind. gcc has
+ * the source as its standard input, and the object under this number. */
+enum { OBJECT_FD = 9 };
+
+static bool spawn_compiler(int source, int object, pid_t *pid) {
     const char *argv[OPTION_COUNT + MAX_LEVEL_OPTIONS + 5] = {"gcc"};
     char level[256], *rest = level;
     unsigned n = 1;
-    pid_t pid;
-    int status;
+    posix_spawn_file_actions_t files;
     snprintf(level, sizeof level, "%s", level_options());
     memcpy(argv + n, options, sizeof options), n += OPTION_COUNT;
     for (char *word; n < OPTION_COUNT + MAX_LEVEL_OPTIONS && (word = strsep(&rest, " "));)
         argv[n++] = word;
-    argv[n++] = source, argv[n++] = "-o", argv[n++] = object;
+    argv[n++] = "-", argv[n++] = "-o", argv[n++] = "/proc/self/fd/9";
     extern char **environ;
-    if (posix_spawnp(&pid, argv[0], NULL, NULL, (char *const *)argv, environ) != 0)
-        return err_set(e, ERR_SYSTEM, "can't run gcc, which --native needs: install it");
-    struct rusage used = {0};
-    bool is_ended = wait4(pid, &status, 0, &used) == pid;
-    compiler.milliseconds += milliseconds_of(used.ru_utime) + milliseconds_of(used.ru_stime);
-    if (!is_ended || status != 0)
-        return err_set(e, ERR_SYSTEM, "gcc failed on the native code of a kernel (%s)", source);
-    return true;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, source, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&files, object, OBJECT_FD);
+    bool ok = posix_spawnp(pid, argv[0], &files, NULL, (char *const *)argv, environ) == 0;
+    posix_spawn_file_actions_destroy(&files);
+    return ok;
 }
 
-static bool write_source(const char *path, const struct buf *text, struct err *e) {
-    FILE *f = fopen(path, "w");
-    bool ok = f && fwrite(native_prelude, (size_t)(native_prelude_end - native_prelude), 1, f) &&
-              fwrite(text->data, text->size, 1, f);
-    if (f) ok &= !fclose(f);
-    return ok || err_set(e, ERR_SYSTEM, "can't write %s: no room for native code", path);
+static bool run_compiler(int source, int object, struct err *e) {
+    pid_t pid;
+    int status;
+    struct rusage used = {0};
+    if (!spawn_compiler(source, object, &pid))
+        return err_set(e, ERR_SYSTEM, "can't run gcc, which --native needs: install it");
+    bool is_ended = wait4(pid, &status, 0, &used) == pid;
+    compiler.milliseconds += milliseconds_of(used.ru_utime) + milliseconds_of(used.ru_stime);
+    if (is_ended && status == 0) return true;
+    return err_set(e, ERR_SYSTEM,
+                   "gcc failed on the native code of a kernel; SIMGPU_KEEP_NATIVE=1 keeps that");
+}
+
+/* Writes what gcc compiles, and leaves the file at its start. */
+static bool write_source(int fd, const struct buf *text, struct err *e) {
+    size_t prelude = (size_t)(native_prelude_end - native_prelude);
+    bool ok = fd >= 0 && write(fd, native_prelude, prelude) == (ssize_t)prelude &&
+              write(fd, text->data, text->size) == (ssize_t)text->size && !lseek(fd, 0, SEEK_SET);
+    return ok || err_set(e, ERR_SYSTEM, "no memory for native code");
+}
+
+/* For those who work on the generator. */
+static void keep_source(const struct buf *text) {
+    char folder[PATH_TEMPORARY_BYTES], path[PATH_TEMPORARY_BYTES + 16];
+    struct err ignored = {0};
+    path_temporary(folder, "native");
+    if (!getenv("SIMGPU_KEEP_NATIVE") || !mkdtemp(folder)) return;
+    snprintf(path, sizeof path, "%s/kernel.c", folder);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    write_source(fd, text, &ignored);
+    if (fd >= 0) close(fd);
 }
 
 /* Reads a byte of each page, so that all are present: a masked load of a page that isn't costs
@@ -156,32 +185,34 @@ static void *load_cached(const char key[HASH_HEX_SIZE]) {
     return found ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-static void keep_object(const char key[HASH_HEX_SIZE], const char *path) {
-    enum { MAX_OBJECT_BYTES = 16 << 20 };
-    struct buf object = {0};
-    struct err ignored = {0};
-    if (file_read(path, MAX_OBJECT_BYTES, &object, &ignored))
-        cache_put(cache_kind, key, object.data, object.size);
-    buf_free(&object);
+static void keep_object(const char key[HASH_HEX_SIZE], int fd) {
+    struct stat st;
+    if (fstat(fd, &st) != 0 || st.st_size <= 0) return;
+    void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED) return;
+    cache_put(cache_kind, key, data, (size_t)st.st_size);
+    munmap(data, (size_t)st.st_size);
+}
+
+/* Loads the object. Its file stays open, since dlopen takes an equal path for the same object. */
+static void *load_object(int fd, struct err *e) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!object) err_set(e, ERR_SYSTEM, "can't load native code: %s", dlerror());
+    return object;
 }
 
 static void *compile_object(const char key[HASH_HEX_SIZE], const struct buf *text, struct err *e) {
-    char folder[PATH_TEMPORARY_BYTES], source[PATH_TEMPORARY_BYTES + 16],
-        path[PATH_TEMPORARY_BYTES + 16];
+    int source = memfd_create("native-source", MFD_CLOEXEC),
+        object_fd = memfd_create("native", MFD_CLOEXEC);
     void *object = NULL;
-    path_temporary(folder, "native");
-    if (!mkdtemp(folder))
-        return err_set(e, ERR_SYSTEM, "can't make %s: set TMPDIR to a folder that you can write to",
-                       folder),
-               NULL;
-    snprintf(source, sizeof source, "%s/kernel.c", folder);
-    snprintf(path, sizeof path, "%s/kernel.so", folder);
-    if (write_source(source, text, e) && run_compiler(source, path, e)) {
-        object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (!object) err_set(e, ERR_SYSTEM, "can't load native code: %s", dlerror());
-        else keep_object(key, path);
-    }
-    if (!getenv("SIMGPU_KEEP_NATIVE")) unlink(source), unlink(path), rmdir(folder);
+    keep_source(text);
+    if (write_source(source, text, e) && run_compiler(source, object_fd, e))
+        object = load_object(object_fd, e);
+    if (object) keep_object(key, object_fd);
+    if (source >= 0) close(source);
+    if (object_fd >= 0 && !object) close(object_fd);
     return object;
 }
 

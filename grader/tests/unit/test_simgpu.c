@@ -488,6 +488,21 @@ START_TEST(native_objects_are_kept_for_the_compiler_version) {
 }
 END_TEST
 
+/* A gcc that kills who runs it. */
+START_TEST(a_killed_run_leaves_no_native_code_behind) {
+    ck_assert_int_eq(shell("mkdir -p %s/kill %s/tmp && printf '#!/bin/sh\n"
+                           "test \"$1\" = --version && exec echo gcc %d\nkill -9 $PPID\n' "
+                           ">%s/kill/gcc && chmod +x %s/kill/gcc",
+                           work, work, (int)getpid(), work, work),
+                     0);
+    ck_assert_int_ne(shell("PATH=%s/kill:$PATH TMPDIR=%s/tmp %s/simgpu run --native %s/two 1 2 "
+                           ">/dev/null 2>&1",
+                           work, work, build, work),
+                     0);
+    ck_assert_int_eq(shell("ls %s/tmp | grep -q native", work), 1);
+}
+END_TEST
+
 /* 5000 steps of at least two instructions each. The interpreter starts at once. */
 START_TEST(native_code_of_a_long_kernel_is_not_made) {
     build_source("long", "#define A x = x * 3 ^ y; y = y + x;\n#define B A A A A A A A A A A\n"
@@ -560,6 +575,7 @@ UNIT_SUITE(simgpu) {
     tcase_add_test(tc, native_code_gives_the_same_counters);
     tcase_add_test(tc, without_a_compiler_the_interpreter_runs);
     tcase_add_test(tc, native_objects_are_kept_for_the_compiler_version);
+    tcase_add_test(tc, a_killed_run_leaves_no_native_code_behind);
     tcase_add_test(tc, native_code_of_a_long_kernel_is_not_made);
     suite_add_tcase(suite, tc);
     return suite;
