@@ -67,6 +67,7 @@ static int get_pointer_attribute(void *out, CUpointer_attribute a, CUdeviceptr p
         *(unsigned *)out = attributes.type == cudaMemoryTypeManaged;
         return 0;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)out = attributes.device; return 0;
+    case CU_POINTER_ATTRIBUTE_MAPPED: *(unsigned *)out = attributes.devicePointer != NULL; return 0;
     }
     return wb_unsupported("cuPointerGetAttribute of this attribute");
 }

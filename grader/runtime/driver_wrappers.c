@@ -64,11 +64,11 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags *out, CUmemoryPool pool, CUmemLoca
 }
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice d) {
     return wb_driver_check_device(d) ? wb_driver_check_device(d)
-                                     : wb_driver_result(cudaDeviceGetMemPool(pool, 0));
+                                     : wb_driver_result(cudaDeviceGetMemPool(pool, d));
 }
 CUresult cuDeviceSetMemPool(CUdevice d, CUmemoryPool pool) {
     return wb_driver_check_device(d) ? wb_driver_check_device(d)
-                                     : wb_driver_result(cudaDeviceSetMemPool(0, pool));
+                                     : wb_driver_result(cudaDeviceSetMemPool(d, pool));
 }
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice d) {
     return wb_driver_check_device(d) ? wb_driver_check_device(d)
@@ -82,38 +82,6 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute a, void *v
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t n, CUstream s) {
     return WITH_CONTEXT(cudaMemcpyAsync((void *)to, (void *)from, n, cudaMemcpyDefault, s));
-}
-
-/* What a pointer is, as the runtime knows it. */
-static CUresult get_pointer_attribute(void *value, CUpointer_attribute attribute,
-                                      const struct cudaPointerAttributes *p) {
-    bool is_host = p->type == cudaMemoryTypeHost;
-    switch (attribute) {
-    case CU_POINTER_ATTRIBUTE_CONTEXT: return cuCtxGetCurrent(value);
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *(unsigned *)value = is_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-        break;
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        *(CUdeviceptr *)value = (CUdeviceptr)p->devicePointer;
-        break;
-    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        *(void **)value = p->hostPointer;
-        return p->hostPointer ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-        *(unsigned *)value = p->type == cudaMemoryTypeManaged;
-        break;
-    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)value = p->device; break;
-    case CU_POINTER_ATTRIBUTE_MAPPED: *(unsigned *)value = p->devicePointer != NULL; break;
-    default: return CUDA_ERROR_NOT_SUPPORTED;
-    }
-    return CUDA_SUCCESS;
-}
-CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr p) {
-    struct cudaPointerAttributes a;
-    CUresult error = WITH_DRIVER(cudaPointerGetAttributes(&a, (const void *)p));
-    if (error) return error;
-    if (!value || a.type == cudaMemoryTypeUnregistered) return CUDA_ERROR_INVALID_VALUE;
-    return get_pointer_attribute(value, attribute, &a);
 }
 
 /* ---- kernels ---- */

@@ -16,7 +16,7 @@ case ${1:-} in
         ;;
     install)
         apt-get update -qq
-        apt-get install -y -qq --no-install-recommends ./build/warpbook_*.deb libpq5
+        apt-get install -y -qq --no-install-recommends ./build/warpbook_*.deb libpq-dev
         if [ -d build/toolkit/cuda ]; then cp -R build/toolkit/cuda /usr/local/cuda; fi
         grader --version
         rm -rf /var/lib/apt/lists/*

@@ -155,6 +155,6 @@ int main(int argc, char **argv) {
     MISTAKE(occupancy_zero, int n; cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, fill, 0, 0))
     // cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags failed: cudaErrorInvalidValue
     MISTAKE(peer_self, cudaDeviceEnablePeerAccess(0, 0))
-    // cudaDeviceEnablePeerAccess failed: cudaErrorInvalidDevice
+    // cudaDeviceEnablePeerAccess failed: cudaErrorPeerAccessUnsupported
     return 0;
 }
