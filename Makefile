@@ -131,8 +131,7 @@ $(call obj,grader/sim/native/prelude.c): EXTRA := -DNATIVE_PRELUDE='"$(B)/native
 
 # The runtime is never sanitized: students' objects link with it, and the sandbox's limits leave no
 # memory for ASan's shadow. It has no line table, so that every line in an object is the student's.
-# Without a PLT, no call writes the program's GOT, which may share a page with registered memory.
-$(B)/obj/grader/runtime/%.o: EXTRA := -g0 -fno-sanitize=all -fPIC -fno-plt -fvisibility=default -isystem $(CUDA)/include
+$(B)/obj/grader/runtime/%.o: EXTRA := -g0 -fno-sanitize=all -fPIC -fvisibility=default -isystem $(CUDA)/include
 # Digests of code without comments, for grader/grade/baseline_data.h. Their inputs determine what a
 # version of the book gives: not the race detector, which only reports, nor native code, which
 # grading never runs. `grader verify` finds what this list misses.

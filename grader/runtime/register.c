@@ -20,18 +20,27 @@ static struct page_range enclosing_pages(uint64_t start, uint64_t bytes) {
     return (struct page_range){first, end - first};
 }
 
+/* What is called while pages are read-only. They may hold the table that the first call of a
+ * function writes, so these addresses are set when the program starts. */
+static const volatile struct {
+    void *(*memcpy)(void *, const void *, size_t);
+    void *(*mmap)(void *, size_t, int, int, int, off_t);
+    void *(*mremap)(void *, size_t, size_t, int, ...);
+    int (*mprotect)(void *, size_t, int);
+} bound = {memcpy, mmap, mremap, mprotect};
+
 /* Replaces pages by others with the same bytes. A thread that writes meanwhile waits in the fault
  * handler. */
 static bool remap_pages(struct page_range p, void *copy, int flags, int fd, uint64_t offset) {
-    if (mprotect((void *)p.start, p.bytes, PROT_READ)) return false;
+    if (bound.mprotect((void *)p.start, p.bytes, PROT_READ)) return false;
     wb_set_moving_range(p.start, p.bytes);
-    if (copy) memcpy(copy, (void *)p.start, p.bytes);
-    void *new_pages = mmap(NULL, p.bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
+    if (copy) bound.memcpy(copy, (void *)p.start, p.bytes);
+    void *new_pages = bound.mmap(NULL, p.bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
     bool ok = new_pages != MAP_FAILED;
-    if (ok && !copy) memcpy(new_pages, (void *)p.start, p.bytes);
-    ok = ok && mremap(new_pages, p.bytes, p.bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-                      (void *)p.start) != MAP_FAILED;
-    if (!ok) mprotect((void *)p.start, p.bytes, PROT_READ | PROT_WRITE);
+    if (ok && !copy) bound.memcpy(new_pages, (void *)p.start, p.bytes);
+    ok = ok && bound.mremap(new_pages, p.bytes, p.bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
+                            (void *)p.start) != MAP_FAILED;
+    if (!ok) bound.mprotect((void *)p.start, p.bytes, PROT_READ | PROT_WRITE);
     wb_set_moving_range(0, 0);
     return ok;
 }
