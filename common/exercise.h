@@ -144,6 +144,8 @@ struct exercise {
      * reach the goals, the most effective first; NULL = the goals are all it takes. */
     void (*ideas)(void);
     const char *baseline; /* the ladder step that is the baseline; NULL = the starter file */
+    /* Why speed has no points although the model says that the technique gains some; or NULL. */
+    const char *unscored_gain;
 };
 
 /* ---- functions for the tests ---- */

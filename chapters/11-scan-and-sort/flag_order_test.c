@@ -108,5 +108,6 @@ EXERCISE(flag_order, .chapter = "11-scan-and-sort",
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 4000}, {1, 1000}}, .max_product = 300000},
          .technique_case = {{4096, 1024}}, .timed_case = {{4096, 4096}}, .reference = reference,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 70, .speed = 30},
-         .tests = tests, .ideas = ideas, .baseline = "1-two-kernels");
+         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 100, .speed = 0},
+         .tests = tests, .ideas = ideas, .baseline = "1-two-kernels",
+         .unscored_gain = "the baseline takes 1.11 times as long on an H100, 0.97 on an H200");

@@ -271,10 +271,13 @@ void verify_speed_points(struct verification *c, const struct exercise *ex,
         verify_report_problem(
             c, ex, "the model solution, simulated in full, has %.2f of its speed from a sample",
             self_ratio);
+    else if (ex->points.speed > 0 && ex->unscored_gain)
+        verify_report_problem(c, ex, "speed has points, but .unscored_gain says why not");
     else if (ex->points.speed > 0 && gain < SCORE_MIN_SPEEDUP)
         verify_report_problem(
             c, ex, "speed has points, but the model solution's speedup is only %.2f", gain);
-    else if (ex->points.speed == 0 && gain * 100 > SCORE_MIN_SPEEDUP * GAIN_MARGIN_PERCENT)
+    else if (ex->points.speed == 0 && !ex->unscored_gain &&
+             gain * 100 > SCORE_MIN_SPEEDUP * GAIN_MARGIN_PERCENT)
         verify_report_problem(
             c, ex, "speed has no points, but the model solution's speedup is %.2f", gain);
 }

@@ -35,6 +35,15 @@ static int reject_launch(struct err *e, int error, const char *text) {
     return error;
 }
 
+/* Parameters hold tensor maps as the runtime encodes them (grader/sim/tensor_map.def), not as a GPU
+ * reads them. */
+static bool has_tensor_map(const struct backend_launch *l) {
+    enum { ALIGNMENT = 64, BYTES = 128 };
+    for (uint32_t at = 0; at + BYTES <= l->param_bytes; at += ALIGNMENT)
+        if (!memcmp((const char *)l->params + at, "WBTENSOR", 8)) return true;
+    return false;
+}
+
 int gpu_check_launch(struct backend *b, const struct backend_launch *l, struct err *e) {
     const struct gpu_kernel *k = l->kernel;
     const struct gpu_device *d = b->device;
@@ -57,6 +66,10 @@ int gpu_check_launch(struct backend *b, const struct backend_launch *l, struct e
         return reject_launch(e, WB_cudaErrorNotSupported,
                              "cluster sizes set at the launch are not supported on a GPU here: use "
                              "__cluster_dims__");
+    if (has_tensor_map(l))
+        return reject_launch(e, WB_cudaErrorNotSupported,
+                             "tensor maps are not supported on a GPU here: grade on the simulated "
+                             "one, without --device gpu");
     if ((uint64_t)k->info.static_shared + l->dynamic_shared > d->shared_per_block)
         return reject_launch(e, WB_cudaErrorInvalidValue,
                              "more shared memory a block than the device allows");

@@ -60,10 +60,10 @@ def versions(ladder):
 
 
 def timed_size(folder, name):
-    """As `grader run` prints it: the numbers of .timed, of which some may be constants of the file."""
+    """As `grader run` prints it: the numbers of .timed_case, of which some may be constants of the file."""
     with open(f"chapters/{os.path.basename(folder)}/{name}_test.c") as f:
         text = f.read()
-    numbers = re.search(r"\.timed = \{\{([^}]*)\}", text).group(1).split(",")
+    numbers = re.search(r"\.timed_case = \{\{([^}]*)\}", text).group(1).split(",")
     constants = dict(re.findall(r"(\w+) = (\d+(?: << \d+)?)\b", text))
     numbers = [constants.get(n.strip(), n) for n in numbers]
     factors = [[int(x) for x in n.split("<<")] for n in numbers]

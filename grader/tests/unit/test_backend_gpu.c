@@ -347,6 +347,24 @@ START_TEST(invalid_launch_configurations_are_rejected) {
 }
 END_TEST
 
+/* The runtime's encoding of a tensor map isn't the driver's. A GPU that reads it fails the launch.
+ */
+START_TEST(a_tensor_map_is_refused_in_words) {
+    struct backend *b = open_gpu();
+    struct backend_kernel k;
+    struct err e = {0};
+    uint64_t params[24] = {0};
+    load_scale(b, &k);
+    struct backend_launch l = scale_launch(&k, params);
+    l.param_bytes = sizeof params;
+    ck_assert_int_eq(b->ops->check_launch(b, &l, &e), 0);
+    memcpy(&params[8], "WBTENSOR", 8);
+    ck_assert_int_eq(b->ops->check_launch(b, &l, &e), WB_cudaErrorNotSupported);
+    ck_assert_ptr_nonnull(strstr(e.text, "tensor maps are not supported on a GPU here"));
+    close_gpu(b);
+}
+END_TEST
+
 /* Tests the fake itself: it must detect a caller that waits for something that the caller holds. */
 START_TEST(the_fake_driver_detects_a_deadlock) {
     struct backend *b = open_gpu();
@@ -393,6 +411,7 @@ UNIT_SUITE(backend_gpu) {
     tcase_add_test(c, a_host_synchronization_releases_the_queue);
     tcase_add_test(c, a_fault_is_sticky_until_reset);
     tcase_add_test(c, invalid_launch_configurations_are_rejected);
+    tcase_add_test(c, a_tensor_map_is_refused_in_words);
     tcase_add_test(c, the_fake_driver_detects_a_deadlock);
     tcase_add_test(c, nvml_reports_clocks_and_throttling);
     suite_add_tcase(s, c);
