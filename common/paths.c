@@ -225,6 +225,7 @@ static const struct {
     {"device", "libexec/device", "../libexec/warpbook/device"},
     {"hostproc", "libexec/hostproc", "../libexec/warpbook/hostproc"},
     {"libwbcudart.a", "lib/libwbcudart.a", "../lib/warpbook/libwbcudart.a"},
+    {"libwbcublas.a", "lib/libwbcublas.a", "../lib/warpbook/libwbcublas.a"},
     {"carry", "lib/carry", "../lib/warpbook/carry"},
 };
 

@@ -144,17 +144,14 @@ static PGresult *execute(struct server_db *db, const char *sql, const struct db_
 }
 
 /* Sets the session's parameters. The compiler for queries (jit) takes 30 seconds for the views of a
- * large class, whose execution takes one; servers before version 11 lack it and refuse the second
- * statement. */
-static bool configure(struct server_db *db) {
-    static const char *const statements[] = {"SET lock_timeout = '60s'", "SET jit = off"};
-    bool is_set[2];
-    for (unsigned i = 0; i < 2; i++) {
-        PGresult *result = execute(db, statements[i], NULL, 0);
-        is_set[i] = pq.PQresultStatus(result) == PGRES_COMMAND_OK;
-        pq.PQclear(result);
-    }
-    return is_set[0];
+ * large class, whose execution takes one second; servers before version 11 lack it and refuse the
+ * second statement. */
+static bool configure(struct server_db *db, struct err *e) {
+    PGresult *limit = execute(db, "SET lock_timeout = '60s'", NULL, 0);
+    bool ok = pq.PQresultStatus(limit) == PGRES_COMMAND_OK ||
+              db_set_error(&db->base, ERR_SYSTEM, pq.PQerrorMessage(db->connection), "", e);
+    pq.PQclear(limit), pq.PQclear(execute(db, "SET jit = off", NULL, 0));
+    return ok;
 }
 
 /* Connects again if an earlier statement found the connection lost. A workbench that is open for
@@ -162,7 +159,7 @@ static bool configure(struct server_db *db) {
 static void reconnect(struct server_db *db) {
     if (pq.PQstatus(db->connection) == CONNECTION_OK || db->is_in_transaction) return;
     pq.PQreset(db->connection);
-    if (pq.PQstatus(db->connection) == CONNECTION_OK) configure(db);
+    if (pq.PQstatus(db->connection) == CONNECTION_OK) configure(db, &(struct err){0});
 }
 
 static struct store_rows *query_rows(struct db *db, const char *sql, const struct db_value *args,
@@ -413,7 +410,7 @@ static struct db *open_db(const char *location, bool create, struct err *e) {
     db->base.driver = &db_postgresql;
     bool is_clear = db_shown_location(location, db->base.name, sizeof db->base.name);
     if (load_library(db->base.name, e) && check_location(location, db->base.name, is_clear, e) &&
-        connect_server(db, location, e) && configure(db))
+        connect_server(db, location, e) && configure(db, e))
         return &db->base;
     if (db->connection) close_db(&db->base);
     else free(db);

@@ -192,7 +192,7 @@ static void build_command(struct nvcc_command *c, char *nvcc, char *library, int
 }
 
 int nvcc_main(int argc, char **argv) {
-    char nvcc[PATH_MAX], toolkit[PATH_MAX], library[PATH_MAX];
+    char nvcc[PATH_MAX], toolkit[PATH_MAX], library[PATH_MAX], cublas[PATH_MAX];
     struct err e = {0};
     struct nvcc_command c = {.argv = xcalloc(2 * (size_t)argc + 16, sizeof(char *)),
                              .needs_link = true};
@@ -201,6 +201,10 @@ int nvcc_main(int argc, char **argv) {
         ok = err_set(&e, ERR_SYSTEM, "%s is missing: run `make`", library);
     if (ok) {
         build_command(&c, nvcc, library, argc, argv);
+        ok = !c.needs_cublas || file_exists(paths_component("libwbcublas.a", cublas)) ||
+             err_set(&e, ERR_SYSTEM, "%s is missing: run `make cublas`", cublas);
+    }
+    if (ok) {
         execv(nvcc, c.argv);
         err_set(&e, ERR_SYSTEM, "%s: %s", nvcc, strerror(errno));
     }

@@ -101,7 +101,8 @@ static bool may_vary(const struct loop *l, const struct loop_var *v) {
     return ref_base(v->r) == BASE_WARP || l->varying[ref_offset(v->r) / 4];
 }
 
-/* What is assumed at first. A predicate that the loop doesn't write is whatever it is. */
+/* What is assumed at first: the strongest class that the register may have. A predicate that is
+ * live into the loop may differ between lanes. */
 static void assume_classes(struct loop *l) {
     for (u32 i = 0; i < l->nvars; i++) {
         struct loop_var *v = &l->vars[i];
@@ -244,8 +245,7 @@ static void assign(struct loop *l, u32 segment, assigned_set set) {
 }
 
 /* What is assigned at each segment's begin, assumed to be all at first; nothing is at the entry.
- * One more pass than there are segments reaches the fixed point, since all inner edges lead
- * forward. */
+ * One pass reaches the fixed point, since all inner edges lead forward. */
 static void find_live_in(struct loop *l, const struct sim_func *f) {
     assigned_set *at = xcalloc(l->nsegments, sizeof *at), set;
     u32 next[2];
