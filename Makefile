@@ -7,7 +7,7 @@
 #                       check-hostile: attacks; check-mufu: approximate functions, all operands
 #   make test SUITE=x   run one suite of unit tests
 #   make bench          measure the simulator's speed; bench-calls: the runtime's calls
-#   make cublas         build cuBLAS for `build/simgpu nvcc`, over a minute
+#   make cublas         build cuBLAS for `build/simgpu nvcc`, half a minute
 #   make fuzz           fuzz the parsers of foreign bytes with libFuzzer
 #   make pictures       draw the lessons' pictures
 #   make site           write lessons, tasks, ladders and guides as pages into build/site
@@ -226,7 +226,7 @@ $(B)/libexec/hostproc: $(call obj,grader/runtime/host.c grader/runtime/client.c)
 $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
-# Our cuBLAS has kernels, so nvcc compiles it, which takes longer than all else: PTX for the oldest architecture of its toolkit. A
+# Our cuBLAS has kernels, so nvcc compiles it: PTX for the oldest architecture of its toolkit. A
 # toolkit without cuBLAS's header can't compile programs that call it, so the objects stay empty.
 $(B)/obj/grader/cublas/%.o: grader/cublas/%.cu $(B)/flags | $(B)/setup.done
 	@mkdir -p $(@D)
