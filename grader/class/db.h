@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* An argument of a statement; store_exec documents the types, and n is a NULL of any type. */
+/* An argument of a statement, by the letter of its type as in store_exec: t text, l integer,
+ * f real, b bytes, n NULL. */
 struct db_value {
     char type;
     const char *text;
@@ -44,10 +45,9 @@ struct db_view {
 };
 
 struct db_driver {
-    /* Text of SQL in which the databases differ; all else that the grader uses is common to them.
-     */
+    /* Fragments of SQL that differ between the databases. */
     const char *now;         /* seconds since 1970 by the clock of the store, a bigint */
-    const char *skip_locked; /* ends a SELECT: locks rows of `c`, skips those that are locked */
+    const char *skip_locked; /* ends a SELECT: locks rows of the alias c, skips locked ones */
     /* True if the graders that work on one store may be on several machines. Then the process id of
      * one means nothing to another. */
     bool is_remote;

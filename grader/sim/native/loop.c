@@ -1,5 +1,5 @@
 /* loop.c — finds the innermost loops that can be one function, divides them into chunks, and
- * decides what each register holds while the loop runs (native.h).
+ * decides what each register holds while the loop runs (enum loop_class in generate.h).
  *
  * The classes of the registers come from an iteration to a fixed point: chunks are made with what
  * is assumed of the registers, then each result lowers what is assumed of its register, until
