@@ -2,10 +2,15 @@
  * read from a text written by hand. `make check-dist` compares the scores of a release with
  * those of the full tree. */
 #include "common/buf.h"
+#include "common/file.h"
 #include "grader/grade/baseline_data.h"
+#include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char text[] = "# a comment\n"
                            "warpbook-figures 2\n"
@@ -72,12 +77,37 @@ START_TEST(a_damaged_or_truncated_file_is_rejected) {
 }
 END_TEST
 
+static const char *code_digest(const char *source) {
+    static char digests[2][80];
+    static unsigned next;
+    char path[] = "/tmp/warpbook-digest-XXXXXX", command[200];
+    struct err e = {0};
+    int fd = mkstemp(path);
+    ck_assert(fd >= 0 && close(fd) == 0 && file_write(path, source, strlen(source), &e));
+    snprintf(command, sizeof command, "MAKEFLAGS= make -s code-digest SOURCE=%s; rm %s", path,
+             path);
+    FILE *f = popen(command, "r");
+    char *line = fgets(digests[next ^= 1], sizeof digests[0], f);
+    ck_assert(line && pclose(f) == 0 && strlen(line) == 17);
+    return line;
+}
+
+/* Joined files hold lines that are no directives, such as the #x of a macro of the next line. */
+START_TEST(a_digest_of_code_ignores_comments_alone) {
+    const char *same = "#define TEXT(x) \\\n  #x\nint a; /* it's one */\n#x\n";
+    ck_assert_str_eq(code_digest(same),
+                     code_digest("#define TEXT(x) \\\n  #x\n\n// two\nint a;\n#x\n"));
+    ck_assert_str_ne(code_digest(same), code_digest("#define TEXT(x) \\\n  #x\nint b;\n#x\n"));
+}
+END_TEST
+
 UNIT_SUITE(baseline_data) {
     Suite *suite = suite_create("baseline_data");
     TCase *t = tcase_create("figures");
     tcase_add_test(t, times_are_found_by_exercise_device_and_version);
     tcase_add_test(t, limits_are_those_of_the_exercise_alone);
     tcase_add_test(t, a_damaged_or_truncated_file_is_rejected);
+    tcase_add_test(t, a_digest_of_code_ignores_comments_alone);
     suite_add_tcase(suite, t);
     return suite;
 }
