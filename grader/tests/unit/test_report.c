@@ -3,6 +3,7 @@
 #include "grader/page/page.h"
 #include "grader/report/report.h"
 #include "grader/sim/device.h"
+#include "grader/tests/unit/text_width.h"
 #include "grader/tests/unit/unit.h"
 
 #include <string.h>
@@ -61,12 +62,6 @@ static struct result failed(void) {
                            .speed = {.note = ""}};
 }
 
-static unsigned columns(const char *line, size_t n) {
-    unsigned width = 0;
-    for (size_t i = 0; i < n; i++) width += ((unsigned char)line[i] & 0xc0) != 0x80;
-    return width;
-}
-
 /* The fault decides, not the wrong result before it; its position comes first, in the form that
  * editors recognize. */
 START_TEST(the_second_line_gives_the_first_cause) {
@@ -81,7 +76,7 @@ START_TEST(the_second_line_gives_the_first_cause) {
     ck_assert(strstr(buf_str(&out), "| out[i + 400] = a[i];"));
     ck_assert(strstr(buf_str(&out), "1 more WA: n 3"));
     for (const char *l = buf_str(&out); *l; l += strcspn(l, "\n") + 1)
-        ck_assert_msg(columns(l, strcspn(l, "\n")) <= 80, "%.*s", (int)strcspn(l, "\n"), l);
+        ck_assert_msg(text_columns(l, strcspn(l, "\n")) <= 80, "%.*s", (int)strcspn(l, "\n"), l);
     buf_free(&out), buf_free(&r.source);
 }
 END_TEST
@@ -102,12 +97,6 @@ START_TEST(a_line_that_the_message_quotes_is_not_quoted_again) {
     buf_free(&r.source);
 }
 END_TEST
-
-static bool is_within_width(const char *text, unsigned width) {
-    for (const char *l = text; *l; l += strcspn(l, "\n") + (l[strcspn(l, "\n")] == '\n'))
-        if (columns(l, strcspn(l, "\n")) > width) return false;
-    return true;
-}
 
 static unsigned count_occurrences(const char *text, const char *part) {
     unsigned n = 0;
@@ -154,7 +143,7 @@ START_TEST(a_long_line_is_quoted_to_its_end_within_the_width) {
     struct buf out = {0};
     struct report_style style = {.width = 80};
     report_text(&r, device_find("h200"), &style, &out);
-    ck_assert_msg(is_within_width(buf_str(&out), 80), "%s", buf_str(&out));
+    ck_assert_msg(text_is_within(buf_str(&out), 80), "%s", buf_str(&out));
     ck_assert_msg(strstr(buf_str(&out), "columns + column];\n"), "%s", buf_str(&out));
     buf_free(&out), buf_free(&r.source);
 }
@@ -426,79 +415,8 @@ START_TEST(the_lines_of_kernels_are_wrapped_at_words) {
     struct report_style style = {.width = 100};
     r.kernel_times = times, r.nkernel_times = 2, r.has_counters = true;
     report_profile(&r, device_find("h200"), &style, false, &out);
-    ck_assert_msg(strstr(buf_str(&out), "86 %") && is_within_width(buf_str(&out), 100), "%s",
+    ck_assert_msg(strstr(buf_str(&out), "86 %") && text_is_within(buf_str(&out), 100), "%s",
                   buf_str(&out));
-    buf_free(&out), buf_free(&r.source);
-}
-END_TEST
-
-/* Of three lines the one with 90 % of the stored sectors stands first, then 10 %; the one below 1 %
- * is left out. */
-START_TEST(the_hottest_line_stands_first) {
-    static struct line_result lines[] = {
-        {"none.cu", 1, {.global_store_sectors = 100, .global_store_requests = 25}, {0}},
-        {"none.cu", 2, {.global_store_sectors = 5, .global_store_requests = 1}, {0}},
-        {"none.cu", 3, {.global_store_sectors = 895, .global_store_requests = 28}, {0}}};
-    struct result r = {.ex = &exercise,
-                       .id = "00-none/none",
-                       .file = "none.cu",
-                       .lines = lines,
-                       .nlines = 3,
-                       .has_counters = true,
-                       .counters = {.global_store_sectors = 1000, .global_store_requests = 54},
-                       .speed = {.note = ""}};
-    struct buf out = {0};
-    struct report_style style = {.width = 80};
-    buf_puts(&r.source, "first();\nsecond();\nthird(which, is, so, long, that, it, does, not, fit, "
-                        "at, all, ever);\n");
-    report_profile(&r, device_find("h200"), &style, false, &out);
-    const char *third = strstr(buf_str(&out), "third("), *first = strstr(buf_str(&out), "first()");
-    ck_assert_msg(third && first && third < first, "%s", buf_str(&out));
-    ck_assert(!strstr(buf_str(&out), "second()"));
-    ck_assert(strstr(buf_str(&out), "89.5"));
-    for (const char *l = buf_str(&out); *l; l += strcspn(l, "\n") + 1)
-        ck_assert_msg(columns(l, strcspn(l, "\n")) <= 80, "%.*s", (int)strcspn(l, "\n"), l);
-    buf_free(&out), buf_free(&r.source);
-}
-END_TEST
-
-/* 30 of 40 us at line 2, most of them for DRAM, 10 at a barrier: that order, though line 3 issues
- * most; both kernels are named. */
-START_TEST(the_profile_shows_stalls_by_line_and_reason) {
-    static struct line_result lines[] = {
-        {.file = "none.cu",
-         .line = 1,
-         .counters = {.inst_executed = 1},
-         .stall_seconds = {[SIM_STALL_BARRIER] = 10e-6}},
-        {.file = "none.cu",
-         .line = 2,
-         .counters = {.inst_executed = 2},
-         .stall_seconds =
-             {[SIM_STALL_LONG_SCOREBOARD_DRAM] = 20e-6, [SIM_STALL_NOT_SELECTED] = 10e-6}},
-        {.file = "none.cu", .line = 3, .counters = {.inst_executed = 97}}};
-    static struct kernel_time times[] = {
-        {.name = "one",
-         .occupancy_limiter = "registers",
-         .bound_by = "DRAM bandwidth, 72 % (next: x, 1 %)",
-         .launches = 3,
-         .us = 30},
-        {.name = "two", .occupancy_limiter = "", .bound_by = "", .launches = 1, .us = 10}};
-    struct result r = failed();
-    struct buf out = {0};
-    struct report_style style = {.width = 100};
-    r.lines = lines, r.nlines = 3, r.kernel_times = times, r.nkernel_times = 2,
-    r.counters.inst_executed = 100, r.ncases = 0;
-    buf_puts(&r.source, "first\nsecond\nthird\n");
-    report_profile(&r, device_find("h200"), &style, false, &out);
-    const char *first = strstr(buf_str(&out), "second"), *then = strstr(buf_str(&out), "third"),
-               *last = strstr(buf_str(&out), "1  first ");
-    ck_assert_msg(first && then && last && first < last && last < then, "%s", buf_str(&out));
-    ck_assert(strstr(first, "   75.0  long scoreboard DRAM "));
-    ck_assert(strstr(last, "   25.0  barrier "));
-    ck_assert(strstr(
-        buf_str(&out),
-        "one: 75 % of the time, 3 launches, 30 µs; 0 registers, occupancy 0 % (registers); DRAM "
-        "bandwidth, 72\n%\n"));
     buf_free(&out), buf_free(&r.source);
 }
 END_TEST
@@ -598,11 +516,9 @@ UNIT_SUITE(report) {
     tcase_add_test(t, markdown_is_wrapped_at_words_and_code_is_not);
     tcase_add_test(t, each_limit_of_a_goal_has_a_pass_mark);
     tcase_add_test(t, the_lines_of_kernels_are_wrapped_at_words);
-    tcase_add_test(t, the_hottest_line_stands_first);
     tcase_add_test(t, the_report_explains_points_that_disagree_with_time);
     tcase_add_test(t, a_failed_guard_is_no_missed_goal);
     tcase_add_test(t, only_instructors_see_the_sandbox);
-    tcase_add_test(t, the_profile_shows_stalls_by_line_and_reason);
     suite_add_tcase(s, t);
     return s;
 }
