@@ -350,6 +350,22 @@ START_TEST(reasons_explain_each_verdict) {
 }
 END_TEST
 
+/* ann handed in the model solution, and an earlier class has it with other names for things. */
+START_TEST(similar_reads_the_stores_of_this_and_an_earlier_class) {
+    make_class();
+    ck_assert_int_eq(run_in_class("grader similar %s >pairs 2>count", "a.db"), 0);
+    ck_assert_int_eq(
+        run_in_class("grep -q '^0 pairs, 1 copies of the book' count && grep -q ann pairs", ""), 0);
+    ck_assert_int_eq(
+        run_in_class("mkdir -p old/eve && sed 's/tile/block_copy/g' c/ann/transpose.cu "
+                     ">old/eve/transpose.cu && grader intake old --exercise transpose --store %s "
+                     "&& grader similar old.db --against a.db 2>count >pairs && "
+                     "grep -q 'copies of the book' count && grep -q eve pairs",
+                     "old.db"),
+        0);
+}
+END_TEST
+
 START_TEST(unwritable_output_is_reported_before_grading) {
     make_class();
     ck_assert_int_eq(run_in_class("grader batch c --store new.db --output /nowhere/g.csv", ""), 3);
@@ -409,6 +425,7 @@ static void add_tests(TCase *t) {
     tcase_add_test(t, a_result_can_be_reproduced_and_regraded);
     tcase_add_test(t, merged_shards_equal_a_full_run);
     tcase_add_test(t, reasons_explain_each_verdict);
+    tcase_add_test(t, similar_reads_the_stores_of_this_and_an_earlier_class);
     tcase_add_test(t, unwritable_output_is_reported_before_grading);
     tcase_add_test(t, each_student_has_a_page);
     tcase_set_timeout(t, 180);
