@@ -7,6 +7,8 @@ def flags_of(root, exercise=None):
     tests = [open(f"{root}/chapters/{exercise}_test.c").read()] if exercise else []
     cc = "90a" if any(".sm_90a = true" in t for t in tests) else "90"
     table = re.search(r"const flags\[\] = \{(.*?)\};", open(f"{root}/grader/grade/build.c").read(), re.S)[1]
+    line_table = re.search(r'#define LINE_TABLE_FLAGS "(.*)"', open(f"{root}/common/processor.h").read())[1]
+    table = table.replace('" LINE_TABLE_FLAGS', line_table + '"')
     return re.findall(r'"([^"]*)"', table) + ["-gencode", f"arch=compute_{cc},code=compute_{cc}"]
 
 
