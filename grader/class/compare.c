@@ -37,28 +37,24 @@ static const char *const prepare_statements[] = {
     "CASE WHEN a.nvcc <> b.nvcc THEN ', nvcc' ELSE '' END || "                                    \
     "CASE WHEN a.book <> b.book THEN ', book' ELSE '' END || "                                    \
     "CASE WHEN a.terms <> b.terms THEN ', assignment' ELSE '' END"
+#define OLD_SCORE EXPORT_ROUNDED("a.score")
+#define NEW_SCORE EXPORT_ROUNDED("b.score")
 static const char differences_sql[] =
-    "SELECT p.student, p.exercise,"
-    " coalesce(a.verdict, a.state, 'none'), " EXPORT_ROUNDED(
-        "a.score") ","
-                   " coalesce(b.verdict, b.state, 'none'), " EXPORT_ROUNDED(
-                       "b.score") ","
-                                  " CASE WHEN a.student IS NULL THEN 'only in the second store'"
-                                  "  WHEN b.student IS NULL THEN 'only in the first store'"
-                                  "  ELSE coalesce(nullif(substr(" CHANGES
-                                  ", 3), ''), 'nothing that it depends on') END,"
-                                  " coalesce(b.reason, '')"
-                                  " FROM (SELECT student, exercise FROM old_grade"
-                                  "  UNION SELECT student, exercise FROM new_grade) p"
-                                  " LEFT JOIN old_grade a ON a.student = p.student AND a.exercise "
-                                  "= p.exercise"
-                                  " LEFT JOIN new_grade b ON b.student = p.student AND b.exercise "
-                                  "= p.exercise"
-                                  " WHERE coalesce(a.state, '') <> coalesce(b.state, '')"
-                                  "  OR coalesce(a.verdict, '') <> coalesce(b.verdict, '')"
-                                  "  OR coalesce(a.score, -1) <> coalesce(b.score, -1)"
-                                  "  OR coalesce(a.max_score, -1) <> coalesce(b.max_score, -1)"
-                                  " ORDER BY 1, 2";
+    "SELECT p.student, p.exercise, coalesce(a.verdict, a.state, 'none'), " OLD_SCORE ","
+    " coalesce(b.verdict, b.state, 'none'), " NEW_SCORE ","
+    " CASE WHEN a.student IS NULL THEN 'only in the second store'"
+    "  WHEN b.student IS NULL THEN 'only in the first store'"
+    "  ELSE coalesce(nullif(substr(" CHANGES ", 3), ''), 'nothing that it depends on') END,"
+    " coalesce(b.reason, '')"
+    " FROM (SELECT student, exercise FROM old_grade"
+    "  UNION SELECT student, exercise FROM new_grade) p"
+    " LEFT JOIN old_grade a ON a.student = p.student AND a.exercise = p.exercise"
+    " LEFT JOIN new_grade b ON b.student = p.student AND b.exercise = p.exercise"
+    " WHERE coalesce(a.state, '') <> coalesce(b.state, '')"
+    "  OR coalesce(a.verdict, '') <> coalesce(b.verdict, '')"
+    "  OR coalesce(a.score, -1) <> coalesce(b.score, -1)"
+    "  OR coalesce(a.max_score, -1) <> coalesce(b.max_score, -1)"
+    " ORDER BY 1, 2";
 
 static bool prepare_tables(struct store *s, struct err *e) {
     bool ok = true;

@@ -30,86 +30,48 @@ static void put_table(struct store *s, FILE *f, const char *title, const char *c
     fputs(any ? "\n" : "  none\n\n", f);
 }
 
+#define MEAN    EXPORT_ROUNDED("mean_score")
+#define LOWEST  EXPORT_ROUNDED("min(score)")
+#define MEDIAN  EXPORT_ROUNDED("avg(score) FILTER (WHERE at IN ((n + 1) / 2, (n + 2) / 2))")
+#define HIGHEST EXPORT_ROUNDED("max(score)")
+
+/* The tables of the statistics, with a format for each column. */
+static const struct {
+    const char *title, *formats[6], *sql;
+} statistics[] = {
+    {"VERDICTS: exercise, verdict, students, mean score\n",
+     {"%-32s ", "%-10s ", "%8s ", "%8s "},
+     "SELECT exercise, verdict, students, " MEAN " FROM verdicts WHERE exercise <> '' "
+     "ORDER BY exercise, students DESC"},
+    {"SCORES: exercise, students with a score, lowest, median, highest",
+     {"%-32s ", "%-10s ", "%8s ", "%8s ", "%8s "},
+     "SELECT exercise, count(*), " LOWEST ", " MEDIAN ", " HIGHEST " FROM "
+     "(SELECT exercise, score, row_number() OVER (PARTITION BY exercise ORDER BY score) AS at, "
+     "count(*) OVER (PARTITION BY exercise) AS n FROM gradebook WHERE score IS NOT NULL) s "
+     "GROUP BY exercise ORDER BY exercise"},
+    {"MOST FAILED GOALS AND GUARDS: students, exercise, name",
+     {"%6s  ", "%-32s ", "%s ", "(%s)"},
+     "SELECT students, exercise, goal, kind FROM failed_goals "
+     "ORDER BY students DESC, exercise, goal LIMIT 20"},
+    {"MOST FAILED CASES: students, exercise, name",
+     {"%6s  ", "%-32s ", "%s ", "(%s)"},
+     "SELECT students, exercise, name, verdict FROM failed_cases "
+     "ORDER BY students DESC, exercise, name LIMIT 20"},
+    {"OPEN REQUESTS: when, student, exercise, text",
+     {"%s  ", "%-20s ", "%-32s ", "%.300s"},
+     "SELECT d.made_at, d.student, d.exercise, d.value FROM decided d "
+     "WHERE d.kind = 'request' AND NOT EXISTS (SELECT 1 FROM decided a "
+     "WHERE a.student = d.student AND a.exercise = d.exercise AND a.kind = 'answer' AND a.n > d.n) "
+     "ORDER BY d.n"},
+    {"BY DAY",
+     {"%-12s ", "%8s results", "%8s IE"},
+     "SELECT substr(graded_at, 1, 10), count(*), count(*) FILTER (WHERE verdict = 'IE') "
+     "FROM result GROUP BY 1 ORDER BY 1"},
+};
+
 bool export_stats(struct store *s, FILE *f, struct err *e) {
-    static const char *const w[] = {"%-32s ", "%-10s ", "%8s ", "%8s ", "%8s ", "%8s "},
-                             *const g[] = {"%6s  ", "%-32s ", "%s ", "(%s)"},
-                             *const t[] = {"%-12s ", "%8s results", "%8s IE"},
-                             *const o[] = {"%s  ", "%-20s ", "%-32s ", "%.300s"};
-    fputs("VERDICTS: exercise, verdict, students, mean score\n", f);
-    put_table(s, f, "", w,
-              "SELECT exercise, verdict, students, " EXPORT_ROUNDED(
-                  "mean_score") " FROM verdicts WHERE "
-                                "exercise <> ''"
-                                " ORDER BY exercise, students DESC",
-              e);
-    put_table(s, f, "SCORES: exercise, students with a score, lowest, median, highest", w,
-              "SELECT exercise, count(*), " EXPORT_ROUNDED("min(score)") ", " EXPORT_ROUNDED(
-                  "avg(score) FILTER (WHERE at IN ((n + 1) / 2, (n + "
-                  "2) / 2))") ", " EXPORT_ROUNDED("max(score)") " FROM "
-                                                                "(SELEC"
-                                                                "T "
-                                                                "exerci"
-                                                                "se, "
-                                                                "score,"
-                                                                " row_"
-                                                                "number"
-                                                                "() "
-                                                                "OVER "
-                                                                "(PARTI"
-                                                                "TION "
-                                                                "BY "
-                                                                "exerci"
-                                                                "se "
-                                                                "ORDER "
-                                                                "BY "
-                                                                "score)"
-                                                                " AS "
-                                                                "at,"
-                                                                " count"
-                                                                "(*) "
-                                                                "OVER "
-                                                                "(PARTI"
-                                                                "TION "
-                                                                "BY "
-                                                                "exerci"
-                                                                "se) "
-                                                                "AS n "
-                                                                "FROM "
-                                                                "gradeb"
-                                                                "ook "
-                                                                "WHERE "
-                                                                "score "
-                                                                "IS "
-                                                                "NOT "
-                                                                "NULL) "
-                                                                "s "
-                                                                "GROUP "
-                                                                "BY "
-                                                                "exerci"
-                                                                "se "
-                                                                "ORDER "
-                                                                "BY "
-                                                                "exerci"
-                                                                "se",
-              e);
-    put_table(s, f, "MOST FAILED GOALS AND GUARDS: students, exercise, name", g,
-              "SELECT students, exercise, goal, kind FROM failed_goals ORDER BY students DESC, "
-              "exercise, goal LIMIT 20",
-              e);
-    put_table(s, f, "MOST FAILED CASES: students, exercise, name", g,
-              "SELECT students, exercise, name, verdict FROM failed_cases ORDER BY students DESC, "
-              "exercise, name LIMIT 20",
-              e);
-    put_table(s, f, "OPEN REQUESTS: when, student, exercise, text", o,
-              "SELECT d.made_at, d.student, d.exercise, d.value FROM decided d WHERE d.kind = "
-              "'request' AND NOT EXISTS (SELECT 1 FROM decided a WHERE a.student = d.student AND "
-              "a.exercise = d.exercise AND a.kind = 'answer' AND a.n > d.n) ORDER BY d.n",
-              e);
-    put_table(s, f, "BY DAY", t,
-              "SELECT substr(graded_at, 1, 10), count(*), count(*) FILTER (WHERE verdict = 'IE') "
-              "FROM result GROUP BY 1 "
-              "ORDER BY 1",
-              e);
+    for (unsigned i = 0; i < sizeof statistics / sizeof *statistics; i++)
+        put_table(s, f, statistics[i].title, statistics[i].formats, statistics[i].sql, e);
     return !e->text[0];
 }
 

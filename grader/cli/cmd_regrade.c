@@ -4,17 +4,14 @@
 
 #include <stdio.h>
 
+#define OLD_SCORE EXPORT_ROUNDED("a.score")
+#define NEW_SCORE EXPORT_ROUNDED("b.score")
 static const char changed_marks_sql[] =
-    "SELECT s.student, s.exercise, coalesce(a.verdict, 'none'), "
-    "" EXPORT_ROUNDED(
-        "a.score") ", b.verdict,"
-                   " " EXPORT_ROUNDED(
-                       "b.score") " FROM todo t JOIN "
-                                  "submission s ON s.n = t.n JOIN result b ON b.key = t.key"
-                                  " LEFT JOIN result a ON a.key = s.key WHERE coalesce(a.verdict, "
-                                  "'') <> "
-                                  "b.verdict OR coalesce(a.score, -1) <> coalesce(b.score, -1) "
-                                  "ORDER BY 1, 2";
+    "SELECT s.student, s.exercise, coalesce(a.verdict, 'none'), " OLD_SCORE ", b.verdict,"
+    " " NEW_SCORE " FROM todo t JOIN submission s ON s.n = t.n JOIN result b ON b.key = t.key"
+    " LEFT JOIN result a ON a.key = s.key"
+    " WHERE coalesce(a.verdict, '') <> b.verdict OR coalesce(a.score, -1) <> coalesce(b.score, -1)"
+    " ORDER BY 1, 2";
 
 static bool print_changes(struct store *s, unsigned *changed_count, struct err *e) {
     struct store_rows *q = store_query(s, e, changed_marks_sql, "");
