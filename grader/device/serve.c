@@ -308,6 +308,14 @@ static void set_compiler(struct device *d, struct control_reply *p) {
     snprintf(p->compiled_by, sizeof p->compiled_by, "%s", info.compiled_by ? info.compiled_by : "");
 }
 
+/* Processor time limits a simulation, so that a busy machine does not change a verdict. */
+static bool replay(struct device *d, const struct control_request *q, struct server_outcome *o,
+                   struct err *e) {
+    double seconds = q->time_limit_seconds;
+    return server_replay(d->server, d->recording, seconds,
+                         server_now() + (d->is_gpu ? 1 : CONTROL_WALL_FACTOR) * seconds, o, e);
+}
+
 static bool on_replay(struct device *d, const struct control_request *q, int fd,
                       struct control_reply *p) {
     (void)fd;
@@ -316,8 +324,7 @@ static bool on_replay(struct device *d, const struct control_request *q, int fd,
     struct err e = {0};
     if (!d->is_gpu) configure_simulator(d, r);
     if (!prepare_replay(d, r, p)) return false;
-    if (!server_replay(d->server, d->recording, server_now() + q->time_limit_seconds, &o, &e))
-        return set_failure(p, e.text);
+    if (!replay(d, q, &o, &e)) return set_failure(p, e.text);
     set_outcome(&o, p);
     write_log(d, p);
     set_compiler(d, p);
@@ -341,7 +348,7 @@ static bool on_timed_replay(struct device *d, const struct control_request *q, i
         return d->is_gpu ? false : set_failure(p, "timed replays require a GPU");
     if (!backend_gpu_flush_l2(d->backend) || !backend_gpu_begin_timed(d->backend, &e))
         return set_failure(p, e.text);
-    bool ok = server_replay(d->server, d->recording, server_now() + q->time_limit_seconds, &o, &e);
+    bool ok = replay(d, q, &o, &e);
     double seconds = backend_gpu_end_timed(d->backend, &error);
     set_compiler(d, p);
     if (ok && !o.fault && !error && o.end_reason != SERVER_DEADLINE)

@@ -280,7 +280,8 @@ enum device_outcome device_process_call(struct device_process *d, struct control
                                         int watch, struct control_reply *p) {
     if (d->control < 0) return DEVICE_CRASHED;
     q->version = control_version(), q->serial = ++d->serial;
-    double deadline = server_now() + q->time_limit_seconds + grace_seconds;
+    double factor = q->op == CONTROL_REPLAY ? CONTROL_WALL_FACTOR : 1;
+    double deadline = server_now() + factor * q->time_limit_seconds + grace_seconds;
     if (!send_request(d, q, fd)) return end_process(d, DEVICE_CRASHED);
     for (;;) {
         struct pollfd f[2] = {{.fd = d->control, .events = POLLIN},

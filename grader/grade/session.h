@@ -39,7 +39,7 @@ struct case_plan {
     bool watch;                /* without `sanitize`: the same in a sample of the blocks */
     bool timing;               /* trace for a modelled time */
     uint64_t max_instructions; /* budget of all launches of a replay, warp instructions; 0 = none */
-    double timeout_seconds;    /* wall clock of one replay: the last resort */
+    double timeout_seconds;    /* of one replay, the last resort: control.h */
     /* Warps to run of each launch, as a sample of its blocks: counters are scaled, outputs aren't
      * compared; 0 = all. */
     uint64_t sample_warps;

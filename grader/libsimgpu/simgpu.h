@@ -45,8 +45,8 @@ void simgpu_close(simgpu *g); /* NULL: no effect */
 /* Returns the message of the last call that failed, "" if none has. With NULL: that of the thread's
  * last simgpu_open. It stays valid until the next call for this GPU. */
 const char *simgpu_error(const simgpu *g);
-/* Limits each launch, which then ends with a finding: warp instructions, and seconds of wall clock;
- * 0 = no limit. */
+/* Limits each launch, which then ends with a finding: warp instructions, and processor seconds of a
+ * thread; 0 = no limit. */
 void simgpu_set_limits(simgpu *g, uint64_t warp_instructions, double seconds);
 
 /* ---- device memory ---- */

@@ -2,6 +2,7 @@
  * GPU reads. Their layout is our own (tensor_map.def). The simulator checks the same list of
  * conditions again. */
 #include "grader/runtime/runtime.h"
+#include "grader/sim/tensor_map.h"
 
 #include <cuda.h>
 
@@ -9,11 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-struct tensor_map {
-#define FIELD(type, name)    type name;
-#define ARRAY(type, name, n) type name[n];
-#include "grader/sim/tensor_map.def"
-};
 _Static_assert(sizeof(struct tensor_map) == sizeof(CUtensorMap), "the layout has CUDA's size");
 
 enum tensor_kind { TENSOR_BITS, TENSOR_UNSIGNED, TENSOR_SIGNED, TENSOR_FLOAT };
@@ -64,8 +60,9 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuui
     const char *unsupported =
         unsupported_feature((unsigned)type, (unsigned)interleave, (unsigned)swizzle);
     if (unsupported) return (CUresult)wb_unsupported(unsupported);
-    memcpy(&m.magic, "WBTENSOR", sizeof m.magic);
+    memcpy(&m.magic, TENSOR_MAP_MAGIC, sizeof m.magic);
     m.swizzle = (uint8_t)swizzle;
+    m.l2_promotion = (uint8_t)promotion;
     m.fill_with_nan = saturate_u8((uint32_t)fill);
     for (unsigned i = 0; i < 5; i++) {
         m.dim[i] = i < rank ? dim[i] : 1;
@@ -83,7 +80,7 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
     if (!map || (uintptr_t)map % 64) return CUDA_ERROR_INVALID_VALUE;
     memcpy(&m, map, sizeof m);
     m.address = (uint64_t)address;
-    if (memcmp(&m.magic, "WBTENSOR", sizeof m.magic) || m.type >= TYPE_COUNT || !is_valid(&m))
+    if (memcmp(&m.magic, TENSOR_MAP_MAGIC, sizeof m.magic) || m.type >= TYPE_COUNT || !is_valid(&m))
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(map, &m, sizeof m);
     return CUDA_SUCCESS;

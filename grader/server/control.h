@@ -90,9 +90,13 @@ struct control_replay {
     struct control_range range[CONTROL_MAX_RANGES];
 };
 
+enum { CONTROL_WALL_FACTOR = 4 };
+
 struct control_request {
     uint32_t version, op, serial, pad;
-    double time_limit_seconds; /* seconds that the step may take, on the device process's clock */
+    /* Seconds that the step may take, on the device process's clock. For the simulation of a
+     * replay, processor time, in at most CONTROL_WALL_FACTOR times as many seconds on the wall. */
+    double time_limit_seconds;
     union {
         struct control_open open;
         struct control_buffers buffers;

@@ -114,5 +114,10 @@ bool gpu_in_variable(const struct backend_gpu *g, uint64_t address, uint64_t byt
 /* gpu_launch.c */
 int gpu_check_launch(struct backend *b, const struct backend_launch *l, struct err *e);
 void gpu_launch(struct backend *b, const struct backend_launch *l, struct backend_result *out);
+/* gpu_tensor_map.c. Maps among the parameters of a launch, in the runtime's layout. */
+bool gpu_has_tensor_map(const struct backend_launch *l);
+/* Overwrites those in `params`, a copy of the launch's, by the GPU's. Returns a CUresult. */
+int gpu_encode_tensor_maps(const struct backend_gpu *g, const struct backend_launch *l,
+                           void *params);
 unsigned gpu_occupancy(struct backend *b, const void *kernel, unsigned threads,
                        unsigned dynamic_shared);

@@ -2,6 +2,7 @@
  * by two events, or only queues it. */
 #include "grader/server/gpu_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct backend_gpu *gpu_of(const struct backend *b) { return (struct backend_gpu *)b; }
@@ -35,15 +36,6 @@ static int reject_launch(struct err *e, int error, const char *text) {
     return error;
 }
 
-/* Parameters hold tensor maps as the runtime encodes them (grader/sim/tensor_map.def), not as a GPU
- * reads them. */
-static bool has_tensor_map(const struct backend_launch *l) {
-    enum { ALIGNMENT = 64, BYTES = 128 };
-    for (uint32_t at = 0; at + BYTES <= l->param_bytes; at += ALIGNMENT)
-        if (!memcmp((const char *)l->params + at, "WBTENSOR", 8)) return true;
-    return false;
-}
-
 int gpu_check_launch(struct backend *b, const struct backend_launch *l, struct err *e) {
     const struct gpu_kernel *k = l->kernel;
     const struct gpu_device *d = b->device;
@@ -66,10 +58,9 @@ int gpu_check_launch(struct backend *b, const struct backend_launch *l, struct e
         return reject_launch(e, WB_cudaErrorNotSupported,
                              "cluster sizes set at the launch are not supported on a GPU here: use "
                              "__cluster_dims__");
-    if (has_tensor_map(l))
+    if (gpu_has_tensor_map(l) && !gpu_of(b)->d.cuTensorMapEncodeTiled)
         return reject_launch(e, WB_cudaErrorNotSupported,
-                             "tensor maps are not supported on a GPU here: grade on the simulated "
-                             "one, without --device gpu");
+                             "this NVIDIA driver has no tensor maps (cuTensorMapEncodeTiled)");
     if ((uint64_t)k->info.static_shared + l->dynamic_shared > d->shared_per_block)
         return reject_launch(e, WB_cudaErrorInvalidValue,
                              "more shared memory a block than the device allows");
@@ -79,7 +70,7 @@ int gpu_check_launch(struct backend *b, const struct backend_launch *l, struct e
     return 0;
 }
 
-static int enqueue(struct backend_gpu *g, const struct backend_launch *l) {
+static int enqueue_encoded(struct backend_gpu *g, const struct backend_launch *l) {
     struct gpu_kernel *k = (struct gpu_kernel *)l->kernel;
     size_t bytes = l->param_bytes;
     int error = opt_in_shared(g, k, l->dynamic_shared);
@@ -97,6 +88,18 @@ static int enqueue(struct backend_gpu *g, const struct backend_launch *l) {
     return g->d.cuLaunchKernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0],
                                l->block[1], l->block[2], l->dynamic_shared, gpu_stream(g), NULL,
                                bytes ? extra : NULL);
+}
+
+/* The driver copies the parameters before it returns. */
+static int enqueue(struct backend_gpu *g, const struct backend_launch *l) {
+    if (!gpu_has_tensor_map(l)) return enqueue_encoded(g, l);
+    struct backend_launch encoded = *l;
+    void *params = memcpy(xcalloc(1, l->param_bytes), l->params, l->param_bytes);
+    encoded.params = params;
+    int error = gpu_encode_tensor_maps(g, l, params);
+    if (!error) error = enqueue_encoded(g, &encoded);
+    free(params);
+    return error;
 }
 
 void gpu_launch(struct backend *b, const struct backend_launch *l, struct backend_result *out) {

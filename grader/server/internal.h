@@ -68,6 +68,7 @@ struct server {
     int sticky_error;               /* as on GPUs, an error of one device poisons all */
     double seconds;                 /* device time */
     double deadline;
+    double busy_limit, busy_seconds; /* of a replay's launches: server_replay; 0 = no limit */
     uint64_t messages;
     uint32_t client_pid; /* as reported by the client */
     unsigned launches, allocations;

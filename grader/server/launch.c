@@ -3,15 +3,16 @@
  * the error. */
 #include "grader/server/internal.h"
 
+#include <math.h>
 #include <string.h>
 
-/* 0 = no limit. */
+/* Returns the processor time that a launch may take; 0 = no limit. Outside a replay, and where a
+ * thread had a processor of its own, that is the time until the deadline. */
 static double seconds_left(const struct server *s) {
-    double launch_limit = s->options.launch_seconds;
-    if (!s->deadline) return launch_limit;
-    double remaining = s->deadline - server_now();
-    if (remaining < 1e-3) remaining = 1e-3;
-    return launch_limit && launch_limit < remaining ? launch_limit : remaining;
+    double remaining = s->busy_limit ? s->busy_limit - s->busy_seconds
+                       : s->deadline ? s->deadline - server_now()
+                                     : 0;
+    return remaining || s->busy_limit || s->deadline ? fmax(remaining, 1e-3) : 0;
 }
 
 static void truncate_output(struct buf *b) {
@@ -34,7 +35,7 @@ static void execute_launch(struct server *s, const struct server_kernel *k,
     if (s->options.on_launch_begin) s->options.on_launch_begin(s->options.user, &done);
     s->backend->ops->set_time_limit(s->backend, seconds_left(s));
     s->backend->ops->launch(s->backend, l, &result);
-    s->seconds += result.seconds;
+    s->seconds += result.seconds, s->busy_seconds += result.sim.busy_seconds;
     s->sticky_error = result.error;
     drain_output(s);
     done.result = &result;

@@ -280,11 +280,11 @@ static const char *op_name(enum wb_op op) {
     return names[op];
 }
 
-bool server_replay(struct server *s, const struct recording *r, double deadline,
-                   struct server_outcome *out, struct err *e) {
+bool server_replay(struct server *s, const struct recording *r, double busy_seconds,
+                   double deadline, struct server_outcome *out, struct err *e) {
     *out = (struct server_outcome){.end_reason = SERVER_CALL_FAILED, .call_state = WB_RETURNED};
     double start_seconds = s->seconds;
-    s->deadline = deadline;
+    s->deadline = deadline, s->busy_limit = busy_seconds, s->busy_seconds = 0;
     bool ok = true;
     for (size_t i = 0;
          ok && i < r->ncommands && !s->sticky_error && out->end_reason == SERVER_CALL_FAILED; i++) {

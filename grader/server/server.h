@@ -17,7 +17,7 @@
  *       server_restart(s, &err);          // same addresses, initial module variables
  *       server_write(s, address, ...);    // inputs, poison
  *       // without the student's process
- *       server_replay(s, recording, deadline, &outcome, &err);
+ *       server_replay(s, recording, seconds, deadline, &outcome, &err);
  *       server_read(s, address, ...);
  *
  * While recording, the server checks launches but does not execute them (the replays do), and
@@ -55,7 +55,6 @@ struct server_options {
     uint64_t max_messages;       /* 0 = no limit; reaching one ends the connection */
     unsigned max_launches;       /* of a recording or of a program; 0 = no limit */
     uint64_t max_recorded_bytes; /* data of a recording; 0 = 256 MiB */
-    double launch_seconds;       /* wall clock that one launch may take; 0 = the deadline alone */
     /* Digests of the fat binaries that may be loaded; NULL = any. */
     const char (*image_digests)[HASH_HEX_SIZE];
     unsigned nimages;
@@ -157,9 +156,10 @@ bool server_restart(struct server *s, struct err *e);
 /* Like server_restart, but module variables keep the values from the previous replay. */
 bool server_restart_keep_variables(struct server *s, struct err *e);
 /* Re-executes the recording. Returns false with an internal error if addresses differ. A kernel's
- * fault is in `out->fault`, a passed deadline in `out->end_reason`. */
-bool server_replay(struct server *s, const struct recording *r, double deadline,
-                   struct server_outcome *out, struct err *e);
+ * fault is in `out->fault`, a passed deadline in `out->end_reason`. Simulated launches may compute
+ * for `busy_seconds` altogether (sim_set_budget); 0 = no limit, for the deadline, too. */
+bool server_replay(struct server *s, const struct recording *r, double busy_seconds,
+                   double deadline, struct server_outcome *out, struct err *e);
 /* Returns true if buffer `i` is mapped from its memory file and needs no copies. */
 bool server_is_shared(const struct server *s, unsigned i);
 bool server_mark_contents(struct server *s, uint64_t address, uint64_t bytes,

@@ -6,6 +6,7 @@
 #include "grader/sim/native/native.h"
 #include "grader/sim/race/race.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include <string.h>
@@ -36,7 +37,7 @@ static void merge_result(struct sim_result *to, struct sim_result *from) {
     for (unsigned i = 0; i < from->nlines; i++) merge_line(to, &from->lines[i]);
     for (unsigned i = 0; i < from->nreports; i++) merge_report(to, &from->reports[i]);
     if (to->fault == SIM_FAULT_NONE) to->fault = from->fault;
-    to->is_sampled |= from->is_sampled;
+    to->is_sampled |= from->is_sampled, to->busy_seconds += from->busy_seconds;
     sim_result_free(from);
 }
 
@@ -89,6 +90,12 @@ static void apply_shared_budget(struct launch *l) {
     atomic_store(&l->simulation_cost, s->simulation_cost);
 }
 
+static void add_busy_seconds(const struct launch *l, struct sim_result *out) {
+    double longest = 0;
+    for (u32 i = 0; i < l->nworkers; i++) longest = fmax(longest, l->workers[i].busy_seconds);
+    out->busy_seconds += longest;
+}
+
 static void execute_launch(struct launch *l, struct sim_result *out) {
     l->check_config = sim_check_launch;
     apply_shared_budget(l);
@@ -103,6 +110,7 @@ static void execute_launch(struct launch *l, struct sim_result *out) {
     race_streams_check_launch(l, out);
     race_keep_unproven_stores(l);
     race_close(l);
+    add_busy_seconds(l, out);
     launch_close(l);
     memory_show_all(&l->sim->memory);
     if (l->sim->options.sanitize) memory_update_initialized(&l->sim->memory);

@@ -101,7 +101,7 @@ struct sim_options {
     uint64_t memory_limit;       /* device memory in bytes; 0 = the device's own size */
     uint64_t heap_bytes;         /* for device malloc; 0 = 8 MiB, as on a GPU */
     uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
-    double time_budget;          /* seconds of wall clock for a launch, a backstop; 0 = no limit */
+    double time_budget;          /* see sim_set_budget; 0 = no limit */
     uint64_t sample_warps;       /* see sim_set_sample */
     uint64_t sample_key;         /* see sim_set_sample */
     bool native;        /* compile kernels to native code before they run: docs/simgpu.md */
@@ -377,6 +377,8 @@ struct sim_result {
      * separately. With grid barriers, a phase lasts as long as its slowest block: the maximum is
      * then the sum of each phase's maximum. */
     struct sim_block_work total_work, max_block_work;
+    double
+        busy_seconds; /* processor time of the thread that took the longest; see sim_set_budget */
 };
 
 /* Checks the configuration as the CUDA runtime would. Returns NULL if it is valid, else the name of
@@ -467,6 +469,8 @@ unsigned sim_list_accesses(const struct sim *s, uint64_t low, uint64_t high,
 void sim_set_reverse_block_order(struct sim *s, bool on);
 /* See sim_options.split_active_masks. */
 void sim_set_split_active_masks(struct sim *s, bool on);
+/* Limits each launch; 0 = no limit. The seconds, a backstop, are processor time of one of the
+ * threads that execute the launch, so a busy machine does not change the result. */
 void sim_set_budget(struct sim *s, uint64_t warp_instructions, double seconds);
 /* From this call on, launches (also those by kernels) share one budget of warp instructions. Each
  * call restores the full budget. */

@@ -308,7 +308,8 @@ struct worker {
     u32 first_free_context, context_sweep_limit;
     u64 *segment_runs, *segment_lanes;
     u64 *branch_runs, *branch_diverged; /* by segment */
-    u32 deadline_checks;
+    u32 time_checks;
+    double start_seconds, busy_seconds; /* on the clock of its thread; all it took, at the end */
     bool fetched_ticket; /* the timeslice ended before a warp's next ticket: core/launch.c */
     u64 (*stats)[STAT_COUNT];
     struct access_pattern *pattern_cache;
@@ -375,7 +376,7 @@ struct launch {
     struct sim_block_work total_work, max_block_work;
     atomic_int abort_fault; /* enum sim_fault: the launch as a whole used up its budget or time */
     u64 insn_budget;
-    double deadline; /* monotonic seconds; 0 = none */
+    double time_budget; /* processor seconds of a worker; 0 = no limit */
     bool sanitize, adversarial_schedule;
     bool watches_sample; /* sanitize, but only of the watched blocks: core/watched_blocks.c */
     u64 *watched_blocks; /* ascending; NULL = all */
@@ -481,6 +482,8 @@ bool launch_start_next_block(struct worker *k, struct block *b);
 void launch_record_fault(struct worker *k, u64 linear);
 /* Runs a block of a traced launch until it ends, fetches its next ticket, or waits for others. */
 enum warp_state launch_run_exclusive(struct worker *k, struct block *b);
+/* Returns true if the worker's thread has computed longer than the launch's budget. */
+bool launch_is_out_of_time(const struct worker *k);
 /* Ends a block. Returns false if the launch exceeds its budget or its time: stop then. */
 bool launch_finish_block(struct worker *k, struct block *b);
 /* core/block_work.c: adds what the worker counted since the last call to the block's work; adds a

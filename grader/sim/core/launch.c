@@ -94,6 +94,11 @@ void launch_record_fault(struct worker *k, u64 linear) {
     if (linear < k->fault_block) k->fault_block = linear;
 }
 
+bool launch_is_out_of_time(const struct worker *k) {
+    double budget = k->launch->time_budget;
+    return budget > 0 && clock_thread_seconds() > k->start_seconds + budget;
+}
+
 bool launch_finish_block(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
     u64 total = atomic_fetch_add(&l->finished_warp_insns, b->warp_insns) + b->warp_insns;
@@ -103,7 +108,7 @@ bool launch_finish_block(struct worker *k, struct block *b) {
         b->trace->warp_insns = b->warp_insns, b->trace->work = b->work, b->trace->has_run = true;
     if (l->insn_budget && total > l->insn_budget)
         atomic_store(&l->abort_fault, SIM_FAULT_INSN_BUDGET);
-    if (l->deadline > 0 && clock_seconds() > l->deadline)
+    if (b->launch_order % 16 == 0 && launch_is_out_of_time(k))
         atomic_store(&l->abort_fault, SIM_FAULT_TIMEOUT);
     return !atomic_load(&l->abort_fault);
 }
@@ -320,12 +325,14 @@ static u32 max_resident_blocks(const struct launch *l) {
 static void *run_worker(void *argument) {
     struct worker *k = argument;
     struct launch *l = k->launch;
+    k->start_seconds = clock_thread_seconds();
     if (l->has_clusters)
         cluster_run_worker(
             k, l->code->interblock_dependent ? max_resident_blocks(l) / l->cluster_blocks : 1);
     else if (l->clock_sched) clock_sched_run(k, max_resident_blocks(l));
     else if (l->code->interblock_dependent) run_resident_blocks(k, max_resident_blocks(l));
     else run_independent_blocks(k);
+    k->busy_seconds = clock_thread_seconds() - k->start_seconds;
     return NULL;
 }
 
@@ -374,7 +381,7 @@ void launch_prepare(struct launch *l, struct sim *s, const struct sim_launch *r)
     l->warp_frame_bytes = l->code->max_frame;
     l->thread_local_bytes = l->code->max_local;
     l->insn_budget = s->options.instruction_budget;
-    l->deadline = s->options.time_budget > 0 ? clock_seconds() + s->options.time_budget : 0;
+    l->time_budget = s->options.time_budget;
     l->sanitize = s->options.sanitize || s->options.watch;
     l->watches_sample = !s->options.sanitize && s->options.watch && !s->streams;
     l->global_shift = l->code->has_subword_global ? 0 : 2;

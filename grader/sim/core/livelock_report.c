@@ -252,7 +252,7 @@ static void report_poll(struct worker *k, struct wait_site *s) {
 void livelock_report(struct worker *k) {
     struct wait_site s = {0};
     u64 *segment_runs = xcalloc(k->launch->module->nsegments, sizeof *segment_runs);
-    k->launch->insn_budget = 0, k->launch->deadline = 0;
+    k->launch->insn_budget = 0, k->launch->time_budget = 0;
     if (find_waiting_split(k, &s)) {
         repeat_loop(k, &s, segment_runs);
         find_poll(k, &s, segment_runs);

@@ -95,7 +95,7 @@ static bool over_budget(struct exec *x, const struct op *o) {
                    (unsigned long long)l->insn_budget, spin_text);
         return true;
     }
-    if ((++k->deadline_checks & 0x3fff) == 0 && l->deadline > 0 && clock_seconds() > l->deadline) {
+    if ((++k->time_checks & 0x3fff) == 0 && launch_is_out_of_time(k)) {
         describe_spin(x, o, spin_text, sizeof spin_text);
         core_fault(x, SIM_FAULT_TIMEOUT, o, (u32)__builtin_ctz(x->active_mask), 0,
                    "exceeded the launch's time budget: an endless loop?%s", spin_text);

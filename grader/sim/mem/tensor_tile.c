@@ -26,14 +26,14 @@ static const char *find_violated_rule(const struct tensor_map *m, uint32_t bytes
     return NULL;
 }
 
-static const char magic[] = "WBTENSOR"; /* WB: the prefix of the workbook's own interfaces */
-
-void memory_tensor_map_mark(struct tensor_map *m) { memcpy(&m->magic, magic, sizeof m->magic); }
+void memory_tensor_map_mark(struct tensor_map *m) {
+    memcpy(&m->magic, TENSOR_MAP_MAGIC, sizeof m->magic);
+}
 
 const char *memory_tensor_map_parse(const unsigned char bytes[TENSOR_MAP_BYTES],
                                     struct tensor_map *out) {
     memcpy(out, bytes, sizeof *out);
-    if (memcmp(&out->magic, magic, sizeof out->magic))
+    if (memcmp(&out->magic, TENSOR_MAP_MAGIC, sizeof out->magic))
         return "it was not made by cuTensorMapEncodeTiled";
     bool is_known_type = out->type < TENSOR_TYPE_COUNT;
     return find_violated_rule(out, is_known_type ? element_types[out->type].bytes : 0,

@@ -9,6 +9,7 @@
  * arithmetic on it overflows. */
 #pragma once
 #include "grader/sim/mem/mem.h"
+#include "grader/sim/tensor_map.h"
 
 enum {
     TENSOR_MAX_RANK = 5,
@@ -23,13 +24,6 @@ enum tensor_type {
 #include "grader/sim/tensor_map.def"
     TENSOR_TYPE_COUNT
 };
-
-struct tensor_map {
-#define FIELD(type, name)    type name;
-#define ARRAY(type, name, n) type name[n];
-#include "grader/sim/tensor_map.def"
-};
-_Static_assert(sizeof(struct tensor_map) == TENSOR_MAP_BYTES, "as CUtensorMap");
 
 struct memory_tile {
     struct tensor_map map;

@@ -26,6 +26,14 @@ struct fakecuda_hooks {
                   const void *params, size_t bytes, double *seconds);
 };
 
+/* What cuTensorMapEncodeTiled of the fake writes: its arguments, for two dimensions. */
+struct fakecuda_tensor_map {
+    char mark[8]; /* "encoded" */
+    uint64_t address, dim[2], stride;
+    uint32_t box[2], element_stride[2], rank;
+    int type, interleave, swizzle, l2_promotion, fill;
+};
+
 void fakecuda_set_hooks(const struct fakecuda_hooks *h); /* NULL = none */
 /* Each launch takes `seconds` (without a launch hook) times 1 ± noise; every `every`-th one `slow`
  * times as long. */

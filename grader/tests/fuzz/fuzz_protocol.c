@@ -63,7 +63,7 @@ FUZZ(protocol) {
     else server_serve(f.server, deadline, -1);
     if (server_now() >= deadline) __builtin_trap(); /* a hang */
     if (r) {
-        if (!server_restart(f.server, &e) || !server_replay(f.server, r, 0, &o, &e))
+        if (!server_restart(f.server, &e) || !server_replay(f.server, r, 0, 0, &o, &e))
             __builtin_trap();
         recording_free(r);
     }

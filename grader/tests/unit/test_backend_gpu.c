@@ -5,6 +5,7 @@
 #include "grader/server/backend_gpu.h"
 #include "grader/server/driver.h"
 #include "grader/server/protocol.h"
+#include "grader/sim/tensor_map.h"
 #include "grader/tests/fakecuda/fakecuda.h"
 #include "grader/tests/unit/fake_cuda.h"
 #include "grader/tests/unit/unit.h"
@@ -347,20 +348,60 @@ START_TEST(invalid_launch_configurations_are_rejected) {
 }
 END_TEST
 
-/* The runtime's encoding of a tensor map isn't the driver's. A GPU that reads it fails the launch.
+static unsigned char launched_params[320];
+
+static int keep_params(void *k, const unsigned grid[3], const unsigned block[3], unsigned shared,
+                       const void *params, size_t bytes, double *seconds) {
+    (void)k, (void)grid, (void)block, (void)shared;
+    memcpy(launched_params, params,
+           bytes < sizeof launched_params ? bytes : sizeof launched_params);
+    *seconds = 1e-5;
+    return 0;
+}
+
+/* A map of 48 x 80 floats in rows of 256 bytes, boxes of 32 x 16, as the runtime writes it. */
+static const struct tensor_map written_map = {.address = 0x10000,
+                                              .dim = {48, 80, 1, 1, 1},
+                                              .stride = {256},
+                                              .box = {32, 16, 1, 1, 1},
+                                              .element_stride = {1, 2, 1, 1, 1},
+                                              .type = 7, /* CU_TENSOR_MAP_DATA_TYPE_FLOAT32 */
+                                              .rank = 2,
+                                              .swizzle = 3,
+                                              .l2_promotion = 2,
+                                              .fill_with_nan = 1};
+
+/* A GPU reads the driver's encoding, which only its driver knows. Everything else stays as it is.
  */
-START_TEST(a_tensor_map_is_refused_in_words) {
+START_TEST(the_driver_encodes_tensor_maps) {
     struct backend *b = open_gpu();
     struct backend_kernel k;
+    struct backend_result r;
     struct err e = {0};
-    uint64_t params[24] = {0};
+    struct fakecuda_hooks hooks = to_sim;
+    struct fakecuda_tensor_map expected = {"encoded", 0x10000, {48, 80}, 256, {32, 16}, {1, 2},
+                                           2,         7,       0,        3,   2,        1};
+    unsigned char params[320] = {1, 2, 3};
+    struct tensor_map m = written_map;
+    memcpy(&m.magic, TENSOR_MAP_MAGIC, sizeof m.magic);
+    memcpy(params + 64, &m, sizeof m);
+    memcpy(params + 192, &m, sizeof m);
+    hooks.launch = keep_params;
+    fake.set_hooks(&hooks);
     load_scale(b, &k);
-    struct backend_launch l = scale_launch(&k, params);
+    struct backend_launch l = scale_launch(&k, (const uint64_t *)params);
     l.param_bytes = sizeof params;
     ck_assert_int_eq(b->ops->check_launch(b, &l, &e), 0);
-    memcpy(&params[8], "WBTENSOR", 8);
-    ck_assert_int_eq(b->ops->check_launch(b, &l, &e), WB_cudaErrorNotSupported);
-    ck_assert_ptr_nonnull(strstr(e.text, "tensor maps are not supported on a GPU here"));
+    b->ops->launch(b, &l, &r);
+    ck_assert_int_eq(r.error, 0);
+    ck_assert_mem_eq(launched_params, params, 64);
+    ck_assert_mem_eq(launched_params + 64, &expected, sizeof expected);
+    ck_assert_mem_eq(launched_params + 192, &expected, sizeof expected);
+    ck_assert_mem_eq(params + 64, &m, sizeof m);
+    m.rank = 3; /* which the fake refuses */
+    memcpy(params + 64, &m, sizeof m);
+    b->ops->launch(b, &l, &r);
+    ck_assert_int_eq(r.error, WB_cudaErrorInvalidValue);
     close_gpu(b);
 }
 END_TEST
@@ -411,7 +452,7 @@ UNIT_SUITE(backend_gpu) {
     tcase_add_test(c, a_host_synchronization_releases_the_queue);
     tcase_add_test(c, a_fault_is_sticky_until_reset);
     tcase_add_test(c, invalid_launch_configurations_are_rejected);
-    tcase_add_test(c, a_tensor_map_is_refused_in_words);
+    tcase_add_test(c, the_driver_encodes_tensor_maps);
     tcase_add_test(c, the_fake_driver_detects_a_deadlock);
     tcase_add_test(c, nvml_reports_clocks_and_throttling);
     suite_add_tcase(s, c);

@@ -1,10 +1,13 @@
 /* test_budget.c — tests the budget of a launch: it counts warp instructions, and adds a cost for
- * operations that take much longer to simulate than one instruction. The clock is only the last
- * resort. */
+ * operations that take much longer to simulate than one instruction. The clock, of
+ * processor time, is only the last resort. */
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* `product`: twenty rounds of a product of 16 x 8 x 8 numbers, 1024 in all, and three other
  * instructions. */
@@ -12,6 +15,8 @@ static const char programs[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry nothing() { ret; }\n"
     ".visible .entry twenty() {\n.reg .pred %p; .reg .b32 %r0;\nmov.u32 %r0, 20;\n"
+    "L: add.s32 %r0, %r0, -1;\nsetp.ne.s32 %p, %r0, 0;\n@%p bra L;\nret;\n}\n"
+    ".visible .entry million() {\n.reg .pred %p; .reg .b32 %r0;\nmov.u32 %r0, 1000000;\n"
     "L: add.s32 %r0, %r0, -1;\nsetp.ne.s32 %p, %r0, 0;\n@%p bra L;\nret;\n}\n"
     ".visible .entry product() {\n.reg .pred %p; .reg .b32 %r<4>; .reg .f32 %f<4>;\n"
     "mov.u32 %r0, 20;\nmov.u32 %r1, 0;\nmov.f32 %f0, 0f00000000;\nmov.f32 %f1, "
@@ -90,6 +95,34 @@ START_TEST(launches_share_a_budget) {
 }
 END_TEST
 
+/* Starts a process that stops this one most of the time, as a busy machine does. */
+static pid_t slow_down(void) {
+    pid_t self = getpid(), child = fork();
+    for (int i = 0; child == 0 && i < 50; i++) {
+        usleep(1000);
+        kill(self, SIGSTOP);
+        usleep(60000);
+        kill(self, SIGCONT);
+    }
+    if (child == 0) _exit(0);
+    return child;
+}
+
+/* The launch needs about 20 ms of processor time, and then over a second on the wall. */
+START_TEST(a_busy_machine_does_not_use_up_the_time) {
+    struct kernel_rig r =
+        rig_open_with(programs, (struct rig_options){.workers = 1 + (unsigned)_i});
+    sim_set_budget(r.sim, 0, 0.5);
+    pid_t child = slow_down();
+    enum sim_fault fault = run(&r, "million", 1, 32);
+    waitpid(child, NULL, 0);
+    ck_assert_int_eq(fault, SIM_FAULT_NONE);
+    sim_set_budget(r.sim, 0, 1e-4);
+    ck_assert_int_eq(run(&r, "million", 1, 32), SIM_FAULT_TIMEOUT);
+    rig_close(&r);
+}
+END_TEST
+
 UNIT_SUITE(budget) {
     Suite *suite = suite_create("budget");
     TCase *tc = tcase_create("what is counted");
@@ -97,6 +130,7 @@ UNIT_SUITE(budget) {
     tcase_add_test(tc, an_endless_loop_of_matrix_multiplies_exhausts_the_budget);
     tcase_add_loop_test(tc, block_launches_are_charged_by_their_cost, 0, 2);
     tcase_add_test(tc, launches_share_a_budget);
+    tcase_add_loop_test(tc, a_busy_machine_does_not_use_up_the_time, 0, 2);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -156,7 +156,7 @@ START_TEST(arguments_of_every_type_reach_the_entry) {
                             &r, &o));
     for (int replay = 0; replay < 2; replay++) { /* `calls` of entries.cu is 0 again each time */
         ck_assert_msg(server_restart(server, &e), "%s", e.text);
-        ck_assert_msg(server_replay(server, r, server_now() + 10, &o, &e), "%s", e.text);
+        ck_assert_msg(server_replay(server, r, 10, server_now() + 10, &o, &e), "%s", e.text);
         ck_assert_int_eq(o.fault, 0);
         ck_assert(server_read(server, out, actual, sizeof actual));
         for (int i = 0; i < 11; i++) ck_assert_double_eq(actual[i], expected[i]);
@@ -178,7 +178,7 @@ START_TEST(replays_use_fresh_inputs) {
         double values[N], actual[N];
         for (int i = 0; i < N; i++) values[i] = i * seed + 0.5;
         ck_assert(server_restart(server, &e) && server_write(server, in, values, sizeof values));
-        ck_assert_msg(server_replay(server, r, server_now() + 10, &o, &e), "%s", e.text);
+        ck_assert_msg(server_replay(server, r, 10, server_now() + 10, &o, &e), "%s", e.text);
         ck_assert(server_read(server, out, actual, sizeof actual));
         for (int i = 0; i < N; i++) ck_assert_double_eq(actual[i], 2 * (i * seed + 0.5));
     }
@@ -221,7 +221,7 @@ START_TEST(a_kernel_fault_is_reported_by_the_replay) {
     start_with_entries();
     ck_assert(record("out_of_bounds", 10, &r, &o));
     ck_assert(server_restart(server, &e));
-    ck_assert(server_replay(server, r, server_now() + 10, &o, &e));
+    ck_assert(server_replay(server, r, 10, server_now() + 10, &o, &e));
     ck_assert_int_eq(o.fault, WB_cudaErrorIllegalAddress);
     finish(r);
     wait_for_host();

@@ -135,7 +135,7 @@ static void replay(const struct recording *r, const char in[32], char out[32]) {
     ck_assert(server_write(f.server, server_buffer_address(f.server, 0), in, 32));
     memset(out, 0x5a, 32);
     ck_assert(server_write(f.server, server_buffer_address(f.server, 1), out, 32));
-    ck_assert_msg(server_replay(f.server, r, server_now() + 10, &o, &e), "%s", e.text);
+    ck_assert_msg(server_replay(f.server, r, 10, server_now() + 10, &o, &e), "%s", e.text);
     ck_assert_int_eq(o.fault, 0);
     ck_assert(server_read(f.server, server_buffer_address(f.server, 1), out, 32));
 }
@@ -353,11 +353,11 @@ START_TEST(a_fault_ends_the_replay) {
     struct err e = {0};
     struct recording *r = recorded(faulty_entry, &o);
     ck_assert_int_eq(o.error, 0);
-    ck_assert(server_replay(f.server, r, 0, &o, &e));
+    ck_assert(server_replay(f.server, r, 0, 0, &o, &e));
     ck_assert_int_eq(o.fault, WB_cudaErrorIllegalAddress);
     ck_assert_uint_eq(f.launch_count, 1); /* nothing runs after it */
     ck_assert(server_restart(f.server, &e));
-    ck_assert(server_replay(f.server, r, 0, &o, &e));
+    ck_assert(server_replay(f.server, r, 0, 0, &o, &e));
     ck_assert_int_eq(o.fault, WB_cudaErrorIllegalAddress);
     recording_free(r);
 }
