@@ -47,9 +47,6 @@ enum {
     JIT_ERROR_LOG_BYTES = 6,
     JIT_LINE_INFO = 13,
 
-    PARAM_BUFFER_POINTER = 1,
-    PARAM_BUFFER_SIZE = 2,
-
     STREAM_NON_BLOCKING = 1, /* not ordered with the null stream */
     EVENT_DISABLE_TIMING = 2,
 

@@ -70,24 +70,23 @@ int gpu_check_launch(struct backend *b, const struct backend_launch *l, struct e
     return 0;
 }
 
+/* Passes each parameter by its address. In one buffer, a parameter with an alignment of 32 or more
+ * would lie at another offset than in PTX: the driver aligns it in the constant bank, where
+ * parameters don't begin at a multiple of that (an H100 with driver 580: 112 instead of 128). */
 static int enqueue_encoded(struct backend_gpu *g, const struct backend_launch *l) {
     struct gpu_kernel *k = (struct gpu_kernel *)l->kernel;
-    size_t bytes = l->param_bytes;
+    void *params[sizeof k->info.params / sizeof *k->info.params];
     int error = opt_in_shared(g, k, l->dynamic_shared);
     if (error) return error;
-    if (l->cooperative) {
-        void *params[256];
-        for (unsigned i = 0; i < k->info.nparams; i++)
-            params[i] = (char *)l->params + k->info.params[i].offset;
+    for (unsigned i = 0; i < k->info.nparams; i++)
+        params[i] = (char *)l->params + k->info.params[i].offset;
+    if (l->cooperative)
         return g->d.cuLaunchCooperativeKernel(k->function, l->grid[0], l->grid[1], l->grid[2],
                                               l->block[0], l->block[1], l->block[2],
                                               l->dynamic_shared, gpu_stream(g), params);
-    }
-    void *extra[] = {(void *)PARAM_BUFFER_POINTER, (void *)l->params, (void *)PARAM_BUFFER_SIZE,
-                     &bytes, NULL};
     return g->d.cuLaunchKernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0],
-                               l->block[1], l->block[2], l->dynamic_shared, gpu_stream(g), NULL,
-                               bytes ? extra : NULL);
+                               l->block[1], l->block[2], l->dynamic_shared, gpu_stream(g), params,
+                               NULL);
 }
 
 /* The driver copies the parameters before it returns. */

@@ -498,37 +498,33 @@ EXPORT int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void 
 /* ---- launches, streams, events ---- */
 
 static int enqueue_launch(void *function, const unsigned grid[3], const unsigned block[3],
-                          unsigned shared, void *stream, const void *params, size_t bytes) {
+                          unsigned shared, void *stream, void **params) {
     struct function *f = function;
     if (!grid[0] || !grid[1] || !grid[2] || !block[0] || block[0] * block[1] * block[2] > 1024)
         return INVALID_VALUE;
-    if (bytes > 4096) return add_violation("%zu bytes of parameters", bytes), INVALID_VALUE;
     struct command *c = new_command(stream, LAUNCH);
-    c->kernel = f->forwarded, c->shared = shared, c->bytes = bytes;
+    c->kernel = f->forwarded, c->shared = shared;
     memcpy(c->grid, grid, sizeof c->grid);
     memcpy(c->block, block, sizeof c->block);
-    if (bytes) memcpy(c->params, params, bytes); /* the driver takes them when it is called */
+    /* The driver takes them when it is called. */
+    if (hooks.copy_params)
+        c->bytes = hooks.copy_params(f->forwarded, params, c->params, sizeof c->params);
     return enqueue(stream, c);
 }
 EXPORT int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                           unsigned bz, unsigned shared, void *stream, void **params, void **extra) {
     RECORD_CALL();
-    if (params)
-        add_violation(
-            "cuLaunchKernel with both ways to pass parameters, or the one that this fake does "
-            "not know");
-    if (extra && (extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4]))
-        return add_violation("cuLaunchKernel: a broken list of extras"), INVALID_VALUE;
+    if (extra)
+        add_violation("cuLaunchKernel: parameters in a buffer, whose layout PTX doesn't tell");
     return enqueue_launch(f, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, stream,
-                          extra ? extra[1] : NULL, extra ? *(size_t *)extra[3] : 0);
+                          params);
 }
 EXPORT int cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                      unsigned by, unsigned bz, unsigned shared, void *stream,
                                      void **params) {
     RECORD_CALL();
-    (void)params;
     return enqueue_launch(f, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, stream,
-                          NULL, 0);
+                          params);
 }
 EXPORT int cuLaunchHostFunc(void *stream, void (*function)(void *), void *user) {
     RECORD_CALL();

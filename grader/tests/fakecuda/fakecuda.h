@@ -24,6 +24,9 @@ struct fakecuda_hooks {
     /* 0 or a CUresult; *seconds: how long it pretends to have taken. */
     int (*launch)(void *kernel, const unsigned grid[3], const unsigned block[3], unsigned shared,
                   const void *params, size_t bytes, double *seconds);
+    /* Copies a launch's parameters, each from its own address, to where PTX has them. Returns their
+     * bytes, at most `capacity`. */
+    size_t (*copy_params)(void *kernel, void **params, void *out, size_t capacity);
 };
 
 /* What cuTensorMapEncodeTiled of the fake writes: its arguments, for two dimensions. */

@@ -195,8 +195,9 @@ static int hook_launch(void *k, const unsigned grid[3], const unsigned block[3],
 START_TEST(the_roofline_is_measured) {
     struct err e = {0};
     struct roofline r;
-    struct fakecuda_hooks hooks = {hook_alloc,  hook_free, hook_write,  hook_read,  hook_load,
-                                   hook_unload, NULL,      hook_kernel, hook_launch};
+    struct fakecuda_hooks hooks = {
+        hook_alloc,  hook_free, hook_write,  hook_read,   hook_load,
+        hook_unload, NULL,      hook_kernel, hook_launch, fake_cuda_copy_params};
     void (*set_hooks)(const struct fakecuda_hooks *),
         (*set_times)(double, double, unsigned, double);
     const char *(*violations)(void);
