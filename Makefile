@@ -459,4 +459,4 @@ clean:
 	rm -rf build
 
 .PHONY: all code-digest cublas baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-large check-memory check-similar check-slurm check-workers check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
--include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null) $(B)/native_prelude.d
