@@ -208,7 +208,7 @@ check-pages: site $(B)/pages.done
 	$(Q)python3 grader/tests/pages/workbench.py $(B)/grader
 	$(Q)python3 grader/tests/pages/class_page.py $(B)/grader
 	$(Q)python3 grader/tests/pages/attack.py $(B)/grader
-$(B)/simgpu: $(call obj,$(simgpu_c) $(page_c)) $(base_o)
+$(B)/simgpu: $(call obj,$(simgpu_c) $(page_c) $(wildcard grader/jail/*.c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # The simulator as a library for other programs: one object, in which only simgpu_* is global. It is
 # static, since a shared one would need all code compiled as position-independent for libraries.

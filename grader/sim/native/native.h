@@ -29,9 +29,29 @@
 #pragma once
 #include "grader/sim/code/code.h"
 
-/* compile.c: compiles the segments of a kernel that have none yet, or takes their object from the
- * cache, and makes them the module's. Returns false, with the error set, if the C compiler fails or
- * the kernel is too long, and once in this process if there is no compiler. */
+/* ---- for launch.c ---- */
+
+/* Has a kernel compiled, or takes its object from the cache, and makes the functions the module's.
+ * Waits for the compiler. Returns false, with the error set, if that fails or the kernel is too
+ * long; a reason that concerns all kernels is an error only once in this process. */
 bool native_compile(struct sim_module *m, const struct sim_func *f, struct err *e);
-/* Frees what was loaded for the module. */
+/* background.c: does the same in the background if a kernel that executes that many warp
+ * instructions is worth it. Any thread may call it, as often as it likes. */
+void native_consider(struct sim_module *m, const struct sim_func *f, u64 warp_insns);
+/* Frees what was loaded for the module, and ends what is being compiled for it. */
 void native_unload(struct sim_module *m);
+
+/* ---- between compile.c and background.c ---- */
+
+/* What one object added to a module. */
+struct native_object {
+    void *object;
+    struct native_code *code; /* by segment: of this object and those before it */
+    struct native_object *next;
+};
+struct native_run;
+/* Does what native_compile does. !may_compile: only if the cache has the object. */
+bool native_make(struct native_run *run, struct sim_module *m, const struct sim_func *f,
+                 bool may_compile, struct err *e);
+/* Drops the module's jobs, and waits for the one that runs. */
+void native_cancel(const struct sim_module *m);
