@@ -11,7 +11,7 @@
  * check fails, the interpreter runs the chunk. Otherwise the chunk counts its loads and runs one
  * loop over the 32 lanes, in which the compiler keeps registers of the warp in vector registers.
  * All else (stores, atomics, instructions with a lane function of their own) is a call of the
- * interpreter's function, in order. So reports come from the interpreter alone.
+ * interpreter's function, in order. So reports of accesses come from the interpreter alone.
  *
  * An innermost loop also becomes one function, if its segments end in branches and all of its ops
  * are regular or access memory. It runs whole warps and keeps what the frame holds in local
@@ -20,6 +20,11 @@
  * loads as above; what is known of a load's pattern holds until the interpreter runs its chunk, and
  * counts are added when the function ends. Where the interpreter must run an op, the registers that
  * it reads go to the frame, and those that it writes come back.
+ *
+ * A *region* becomes a function in the same way: segments outside of loops, from the kernel's
+ * begin, a loop's end or a barrier on, as far as no loop begins. It runs once, so its loads are
+ * counted at once. Loops and regions also have stores as chunks of their own, checked like loads.
+ * The registers of a warp that exits as a whole stay in local variables.
  *
  * Lanes that a branch parts run within the function where they meet again in the same iteration,
  * and nothing in between accesses memory: each segment runs in the order of the code, for the lanes
