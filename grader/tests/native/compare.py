@@ -97,6 +97,8 @@ def check_program(build, source):
                for m in MODES}
     if results["interpreter"][0] == "timeout":
         return None
+    if b"was built with another version" in results["interpreter"][2]:
+        return ["is stale: delete it"]
     return [m for m in MODES if results[m] != results["interpreter"]]
 
 
