@@ -17,9 +17,11 @@ Objects stay in the cache, so a second run is faster."""
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 
+IGNORED = re.compile(rb"simgpu: (no native code:|no block yet|\d+ of \d+ blocks)")
 MODES = {"interpreter": None, "before": "1", "background": "background"}
 
 
@@ -60,11 +62,11 @@ def program_results(build, source, program, options, mode):
         command.append("--no-native")
     status, out, messages = run([*command, program], environment(mode), 240)
     lines = messages.splitlines(keepends=True)
-    # The interpreter runs what gcc didn't compile in time; that is no difference.
-    refusals = [line for line in lines if line.startswith(b"simgpu: no native code:")]
-    for line in refusals:
+    # The interpreter runs what gcc didn't compile in time, and a long launch shows its progress.
+    ignored = [line for line in lines if IGNORED.match(line)]
+    for line in ignored:
         print(f"{source}: {line.decode()}", end="", flush=True)
-    result = status, out, b"".join(line for line in lines if line not in refusals)
+    result = status, out, b"".join(line for line in lines if line not in ignored)
     text = open(counters, "rb").read() if os.path.exists(counters) else b""
     return (*result, text)
 
