@@ -419,12 +419,24 @@ static bool analyze(struct loop *l, const struct sim_func *f) {
     return true;
 }
 
+/* An op that the interpreter runs takes its registers through the frame. The histogram, with an
+ * atomic among ten ops, loses by that what the others gain. */
+static bool has_few_calls(const struct loop *l) {
+    enum { MIN_OPS_PER_CALL = 16 };
+    u32 calls = 0, ops = 0;
+    for (u32 i = 0; i < l->nchunks; i++)
+        calls += l->chunks[i]->calls_only, ops += l->chunks[i]->nops;
+    return calls * MIN_OPS_PER_CALL <= ops;
+}
+
 struct loop *loop_find(const struct sim_module *m, const struct sim_func *f,
                        const unsigned char *varying, u32 header) {
     for (unsigned is_region = 0; is_region < 2; is_region++) {
         struct loop *l = xcalloc(1, sizeof *l);
         l->m = m, l->varying = varying, l->header = header;
-        if ((is_region ? find_region(l, f) : find_segments(l, f)) && analyze(l, f)) return l;
+        if ((is_region ? find_region(l, f) : find_segments(l, f)) && analyze(l, f) &&
+            has_few_calls(l))
+            return l;
         loop_free(l);
     }
     return NULL;
