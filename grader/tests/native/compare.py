@@ -111,15 +111,19 @@ def without_times(node):
     return [without_times(v) for v in node] if isinstance(node, list) else node
 
 
-def exercise_of(chapter, name):
-    """EXERCISE of EXERCISE-1-STEP or EXERCISE-MISTAKE."""
+def exercise_of(source):
+    """CHAPTER/EXERCISE of a mutant's folder, or of a file EXERCISE-1-STEP.cu in a chapter."""
+    folder = source.split("/")[:-1]
+    if folder[:3] == ["grader", "tests", "mutants"]:
+        return "/".join(folder[3:5])
+    chapter, name = folder[-1], os.path.basename(source)[:-3]
     while not os.path.exists(f"chapters/{chapter}/{name}.cu") and "-" in name:
         name = name.rpartition("-")[0]
     return f"{chapter}/{name}"
 
 
 def check_version(build, source):
-    exercise = exercise_of(source.split("/")[-2], os.path.basename(source)[:-3])
+    exercise = exercise_of(source)
     results = {}
     for mode in ("interpreter", "before"):
         status, out, _ = run([build + "/grader", "run", exercise, "--file", source, "--device",
@@ -136,7 +140,7 @@ KINDS = {
     "programs": (["grader/tests/programs/*.cu", "grader/tests/programs/devices/*.cu",
                   "grader/tests/torture/*.cu"], check_program),
     "versions": (["chapters/*/*.cu", "solutions/*/*.cu"], check_version),
-    "mutants": (["grader/tests/mutants/*/*.cu"], check_version),
+    "mutants": (["grader/tests/mutants/*/*/*.cu"], check_version),
 }
 
 
