@@ -109,8 +109,8 @@ struct sim_options {
     uint64_t sample_key;         /* see sim_set_sample */
     enum sim_native native;
     bool compiles_at_once; /* for tests: in the background, however little work there is */
-    bool watch;         /* see sim_set_watch */
-    uint64_t watch_key; /* see sim_set_watch */
+    bool watch;            /* see sim_set_watch */
+    uint64_t watch_key;    /* see sim_set_watch */
 };
 
 /* Does the part of sim_open that a sandboxed process may not do. Call it before entering the
