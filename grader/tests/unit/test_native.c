@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static char build[4096], work[4200];
@@ -43,23 +44,26 @@ START_TEST(native_code_gives_the_same_counters) {
 }
 END_TEST
 
+/* A number that no earlier run had. */
+static unsigned fresh_number(void) { return (unsigned)time(NULL) * 4099 + (unsigned)getpid(); }
+
 /* Makes WORK/NAME: two kernels that no earlier run has compiled. */
 static void build_fresh(const char *name) {
     char source[700];
     snprintf(source, sizeof source,
              "#include <cstdio>\n"
              "__global__ void fill(int *p, int n) {\n"
-             "    for (int i = threadIdx.x; i < n; i += 32) p[i] = i * %d + p[i];\n"
+             "    for (int i = threadIdx.x; i < n; i += 32) p[i] = i * %uu + p[i];\n"
              "}\n"
              "__global__ void sum(int *p, int n) {\n"
              "    int s = 0;\n"
-             "    for (int i = threadIdx.x; i < n; i += 32) s += p[i] ^ %d;\n"
+             "    for (int i = threadIdx.x; i < n; i += 32) s += p[i] ^ %uu;\n"
              "    atomicAdd(p, s);\n"
              "}\n"
              "int main() { int *p, r; cudaMalloc(&p, 4096); cudaMemset(p, 0, 4096);\n"
              "    fill<<<1, 32>>>(p, 1024); sum<<<1, 32>>>(p, 1024);\n"
              "    cudaMemcpy(&r, p, 4, cudaMemcpyDefault); printf(\"%%d\\n\", r); }\n",
-             (int)getpid(), (int)getpid());
+             fresh_number(), fresh_number());
     build_source(name, source);
 }
 
@@ -77,6 +81,19 @@ START_TEST(without_a_sandbox_the_interpreter_runs) {
             0);
         ck_assert_int_eq(shell("cmp %s/out0 %s/out%u", work, work, i), 0);
     }
+}
+END_TEST
+
+/* The generated code is kept in TMPDIR whenever gcc is about to run. */
+START_TEST(only_long_kernels_are_compiled) {
+    static const char *const options[] = {"", "--native"};
+    build_fresh("short");
+    for (unsigned i = 0; i < 2; i++)
+        ck_assert_int_eq(shell("rm -rf %s/kept_code && mkdir %s/kept_code && SIMGPU_KEEP_NATIVE=1 "
+                               "TMPDIR=%s/kept_code %s/simgpu run %s %s/short >/dev/null && "
+                               "test $(ls %s/kept_code | wc -l) = %u",
+                               work, work, work, build, options[i], work, work, 2 * i),
+                         0);
 }
 END_TEST
 
@@ -117,7 +134,7 @@ START_TEST(a_killed_run_leaves_nothing_of_its_compiler) {
              "    for (int k = 0; k < 9; k++) { B B B B B B B B B B } p[i] = s; }\n"
              "int main() { unsigned *p; cudaMalloc(&p, 1 << 20); cudaMemset(p, 0, 1 << 20);\n"
              "    loads<<<1, 32>>>(p); return cudaDeviceSynchronize(); }\n",
-             (unsigned)getpid());
+             fresh_number());
     build_source("killed", source);
     for (unsigned i = 0; i < 2; i++)
         ck_assert_int_eq(
@@ -168,6 +185,7 @@ UNIT_SUITE(native) {
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, native_code_gives_the_same_counters);
     tcase_add_test(tc, without_a_sandbox_the_interpreter_runs);
+    tcase_add_test(tc, only_long_kernels_are_compiled);
     tcase_add_test(tc, native_objects_are_kept);
     tcase_add_test(tc, gcc_runs_in_a_sandbox);
     tcase_add_test(tc, a_killed_run_leaves_nothing_of_its_compiler);
