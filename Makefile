@@ -208,7 +208,7 @@ check-pages: site $(B)/pages.done
 	$(Q)python3 grader/tests/pages/workbench.py $(B)/grader
 	$(Q)python3 grader/tests/pages/class_page.py $(B)/grader
 	$(Q)python3 grader/tests/pages/attack.py $(B)/grader
-$(B)/simgpu: $(call obj,$(simgpu_c) $(page_c)) $(base_o)
+$(B)/simgpu: $(call obj,$(simgpu_c) $(page_c) $(wildcard grader/jail/*.c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)
 # The simulator as a library for other programs: one object, in which only simgpu_* is global. It is
 # static, since a shared one would need all code compiled as position-independent for libraries.
@@ -293,6 +293,10 @@ bench-loop: all
 # Measures how long each model solution takes that was graded before.
 bench-again: all
 	$(Q)python3 grader/tests/bench/again.py $(B)
+# Compares native code with the interpreter on all programs, versions and mutants. It takes hours;
+# NATIVEFLAGS="programs", "versions" or "mutants" takes one kind.
+check-native: all
+	$(Q)python3 grader/tests/native/compare.py $(B) $(NATIVEFLAGS)
 # Measures the cost of the runtime's calls.
 bench-calls: all
 	$(Q)$(B)/simgpu nvcc grader/tests/bench/calls/calls.cu -o $(B)/tests/bench-calls && $(B)/simgpu run $(B)/tests/bench-calls
@@ -458,5 +462,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all code-digest cublas baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-large check-memory check-similar check-slurm check-workers check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
--include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+.PHONY: all code-digest cublas baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-large check-memory check-native check-similar check-slurm check-workers check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null) $(B)/native_prelude.d

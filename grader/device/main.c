@@ -17,8 +17,10 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     if (argc < 2) return fputs("device: run build/grader, which starts this program\n", stderr), 2;
     /* The grader sets WARPBOOK_DEVICE_UNLOCKED in builds with sanitizers, whose runtime reads
-     * files, and WARPBOOK_DEVICE_LOCK_MAY_FAIL with --no-jail, for kernels without seccomp. */
-    bool is_unrestricted = !strcmp(argv[1], "gpu") || getenv("WARPBOOK_DEVICE_UNLOCKED");
+     * files, and WARPBOOK_DEVICE_LOCK_MAY_FAIL with --no-jail, for kernels without seccomp. With
+     * --no-jail, it also passes SIMGPU_NATIVE on, by which tests compare native code. */
+    bool is_unrestricted =
+        !strcmp(argv[1], "gpu") || getenv("WARPBOOK_DEVICE_UNLOCKED") || getenv("SIMGPU_NATIVE");
     bool may_fail = getenv("WARPBOOK_DEVICE_LOCK_MAY_FAIL");
     sim_init_before_sandbox();
     if (!is_unrestricted && !jail_restrict_self() && !may_fail)

@@ -95,6 +95,7 @@ static void set_environment(struct spawn_args *a, bool gpu) {
     /* --no-jail must not depend on kernel features (docs/security.md): the process restricts itself
      * only as far as possible. */
     if (jail_disabled()) a->env[a->nenv++] = "WARPBOOK_DEVICE_LOCK_MAY_FAIL=1";
+    if (jail_disabled() && getenv("SIMGPU_NATIVE")) a->env[a->nenv++] = "SIMGPU_NATIVE=1";
 }
 
 static bool set_program(struct spawn_args *a, bool gpu, struct err *e) {

@@ -96,11 +96,20 @@ static void add_busy_seconds(const struct launch *l, struct sim_result *out) {
     out->busy_seconds += longest;
 }
 
+/* Adds what earlier launches have executed. */
+static void consider_native(const struct launch *l, u64 warp_insns) {
+    u64 work = l->code->warp_insns + warp_insns;
+    native_consider(l->request->kernel->module, l->code,
+                    l->sim->options.compiles_at_once ? UINT64_MAX : work);
+}
+
 static void execute_launch(struct launch *l, struct sim_result *out) {
     l->check_config = sim_check_launch;
     apply_shared_budget(l);
     memory_hide_from_kernel(&l->sim->memory, l->sim->accessible_devices);
     if (!l->sim->options.sanitize && l->sanitize) memory_set_all_initialized(&l->sim->memory);
+    if (l->sim->options.native == SIM_NATIVE_IN_BACKGROUND)
+        l->on_work = consider_native, consider_native(l, 0);
     bool ok = launch_open(l) && race_open(l);
     if (ok) launch_run(l);
     else atomic_store(&l->abort_fault, SIM_FAULT_OUT_OF_HOST_MEMORY);
@@ -112,6 +121,8 @@ static void execute_launch(struct launch *l, struct sim_result *out) {
     race_close(l);
     add_busy_seconds(l, out);
     launch_close(l);
+    l->request->kernel->module->funcs[l->request->kernel->func_index].warp_insns +=
+        l->finished_warp_insns;
     memory_show_all(&l->sim->memory);
     if (l->sim->options.sanitize) memory_update_initialized(&l->sim->memory);
     l->sim->spent_insns += l->finished_warp_insns, l->sim->simulation_cost = l->simulation_cost;
@@ -122,10 +133,11 @@ static void execute_launch(struct launch *l, struct sim_result *out) {
 /* Native code is optional: where it can't be made, the interpreter runs the kernel. */
 static void compile_kernel(const struct sim *s, const struct sim_launch *r) {
     struct sim_module *m = r->kernel->module;
+    struct sim_func *f = &m->funcs[r->kernel->func_index];
     struct err e = {0};
-    if (!s->options.native || m->funcs[r->kernel->func_index].is_native) return;
-    if (!native_compile(m, &m->funcs[r->kernel->func_index], &e))
-        fprintf(stderr, "simgpu: no native code: %s\n", e.text);
+    if (s->options.native != SIM_NATIVE_BEFORE_LAUNCH || f->is_native) return;
+    f->is_native = true;
+    if (!native_compile(m, f, &e)) fprintf(stderr, "simgpu: no native code: %s\n", e.text);
 }
 
 void sim_launch(struct sim *s, const struct sim_launch *r, struct sim_result *out) {

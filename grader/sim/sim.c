@@ -16,7 +16,7 @@
 static bool is_sandboxed; /* then no compiler can run */
 
 void sim_init_before_sandbox(void) {
-    is_sandboxed = true;
+    is_sandboxed = !getenv("SIMGPU_NATIVE");
     memory_create_shadow_file();
 }
 
@@ -33,12 +33,21 @@ static bool is_cpu_supported(struct err *e) {
     return true;
 }
 
+/* SIMGPU_NATIVE runs whole test suites on native code: "background" takes over during launches,
+ * whatever their work, and anything else waits before each. */
+static void set_native(struct sim_options *o) {
+    const char *mode = getenv("SIMGPU_NATIVE");
+    o->compiles_at_once = mode && !strcmp(mode, "background");
+    if (o->compiles_at_once) o->native = SIM_NATIVE_IN_BACKGROUND;
+    else if (mode) o->native = SIM_NATIVE_BEFORE_LAUNCH;
+    if (is_sandboxed) o->native = SIM_NATIVE_NEVER;
+}
+
 struct sim *sim_open(const struct sim_options *o, struct err *e) {
     if (!is_cpu_supported(e)) return NULL;
     struct sim *s = xcalloc(1, sizeof *s);
     s->options = *o;
-    /* The variable runs whole test suites on native code. */
-    s->options.native = (o->native || getenv("SIMGPU_NATIVE")) && !is_sandboxed;
+    set_native(&s->options);
     pthread_mutex_init(&s->output_lock, NULL);
     uint64_t limit = o->memory_limit ? o->memory_limit : o->device->dram_bytes;
     unsigned ndevices = o->devices ? o->devices : 1;

@@ -88,6 +88,9 @@ struct sim_access {
 struct gpu_device; /* device.h */
 
 enum { SIM_MAX_DEVICES = 8 };
+/* When kernels are compiled to native code (docs/simgpu.md): never; while the interpreter runs
+ * them, if their work makes that worth it; each before its first launch. */
+enum sim_native { SIM_NATIVE_NEVER, SIM_NATIVE_IN_BACKGROUND, SIM_NATIVE_BEFORE_LAUNCH };
 struct sim_options {
     const struct gpu_device *device;
     unsigned devices;          /* equal devices in one address space; 0 = 1 */
@@ -104,13 +107,15 @@ struct sim_options {
     double time_budget;          /* see sim_set_budget; 0 = no limit */
     uint64_t sample_warps;       /* see sim_set_sample */
     uint64_t sample_key;         /* see sim_set_sample */
-    bool native;        /* compile kernels to native code before they run: docs/simgpu.md */
-    bool watch;         /* see sim_set_watch */
-    uint64_t watch_key; /* see sim_set_watch */
+    enum sim_native native;
+    bool compiles_at_once; /* for tests: in the background, however little work there is */
+    bool watch;            /* see sim_set_watch */
+    uint64_t watch_key;    /* see sim_set_watch */
 };
 
 /* Does the part of sim_open that a sandboxed process may not do. Call it before entering the
- * sandbox; without it, large inputs cost more memory. */
+ * sandbox; without it, large inputs cost more memory. Afterwards there is no native code, except
+ * with SIMGPU_NATIVE: a process that has it must not enter a sandbox. */
 void sim_init_before_sandbox(void);
 struct sim *sim_open(const struct sim_options *o, struct err *e);
 void sim_close(struct sim *s);

@@ -50,6 +50,8 @@ int main(int argc, char **argv) {
         return print_usage(stdout);
     for (unsigned i = 0; argc > 1 && i < NCOMMANDS; i++)
         if (!strcmp(argv[1], commands[i].name)) return run_command(i, argc - 2, argv + 2);
+    if (argc > 1 && !strcmp(argv[1], "compile-native"))
+        return compile_native_main(argc - 2, argv + 2); /* only `run` starts it */
     if (argc > 1) refuse_command(argv[1]);
     return print_usage(stderr);
 }

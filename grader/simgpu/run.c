@@ -204,7 +204,7 @@ static struct server *open_device(void *user, int connection) {
         .devices = o->devices,
         .sanitize = o->sanitize,
         .ptx_counters = o->ptx_counters,
-        .native = o->native,
+        .native = o->sample ? SIM_NATIVE_NEVER : o->native,
         .sample_warps = o->sample ? SAMPLE_WARPS : 0,
         .adversarial_schedule = o->adversarial_schedule,
         .hardware_order = o->hardware_order,
@@ -408,7 +408,8 @@ static bool write_page(struct run *run, struct err *e) {
 int run_main(int argc, char **argv) {
     struct err e = {0};
     FILE *counters_out;
-    struct run_options o = {.device = "h200", .sanitize = true, .timeout = 60};
+    struct run_options o = {
+        .device = "h200", .sanitize = true, .timeout = 60, .native = SIM_NATIVE_IN_BACKGROUND};
     if (argc && simgpu_is_help(argv[0])) return fputs(simgpu_run_usage, stdout), 0;
     int program_index = simgpu_parse_run_options(&o, argc, argv, &e);
     if (!e.kind) simgpu_check_sample_options(&o, &e);

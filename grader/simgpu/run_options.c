@@ -22,7 +22,8 @@ const char simgpu_run_usage[] =
     "  --counters-file FILE    write the counters there (default: standard error)\n"
     "  --workers N             number of simulation threads (default: one per core)\n"
     "  --no-sanitize           don't check for races and uninitialized reads\n"
-    "  --native                compile kernels to native code with gcc before they run\n"
+    "  --native                compile each kernel to native code before its first launch\n"
+    "  --no-native             compile none (default: those of long launches, meanwhile)\n"
     "  --sample                run only part of each large launch's blocks: counters and times "
     "are\n"
     "                          scaled, results are not computed\n"
@@ -134,7 +135,8 @@ int simgpu_parse_run_options(struct run_options *o, int argc, char **argv, struc
         if (!strcmp(argv[i], "--time")) o->time = true;
         else if (!strcmp(argv[i], "--cold-caches")) o->cold_caches = true;
         else if (!strcmp(argv[i], "--no-sanitize")) o->sanitize = false;
-        else if (!strcmp(argv[i], "--native")) o->native = true;
+        else if (!strcmp(argv[i], "--native")) o->native = SIM_NATIVE_BEFORE_LAUNCH;
+        else if (!strcmp(argv[i], "--no-native")) o->native = SIM_NATIVE_NEVER;
         else if (!strcmp(argv[i], "--sample")) o->sample = true, o->sanitize = false;
         else if (!strcmp(argv[i], "--ptx-counters")) o->ptx_counters = true;
         else if (!strcmp(argv[i], "--leaks")) o->report_leaks = true;
@@ -150,10 +152,10 @@ int simgpu_parse_run_options(struct run_options *o, int argc, char **argv, struc
 }
 
 bool simgpu_check_sample_options(const struct run_options *o, struct err *e) {
-    const char *excluded = o->adversarial_schedule ? "--schedule hostile"
-                           : o->hardware_order     ? "--memory-model hardware"
-                           : o->native             ? "--native"
-                                                   : NULL;
+    const char *excluded = o->adversarial_schedule                 ? "--schedule hostile"
+                           : o->hardware_order                     ? "--memory-model hardware"
+                           : o->native == SIM_NATIVE_BEFORE_LAUNCH ? "--native"
+                                                                   : NULL;
     if (!o->sample) return true;
     if (excluded)
         return err_set(e, ERR_INPUT,

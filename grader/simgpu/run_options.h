@@ -7,7 +7,8 @@ struct run_options {
     const char *counters_file, *device, *report, *pictures, *listing;
     unsigned workers, devices;
     int error_exitcode; /* for a program that ends with 0 although there were findings; 0 = none */
-    bool native, sample, sanitize, adversarial_schedule, hardware_order, report_leaks, time,
+    enum sim_native native;
+    bool sample, sanitize, adversarial_schedule, hardware_order, report_leaks, time,
         cold_caches, ptx_counters;
     double timeout;
     uint64_t memory, budget;

@@ -8,6 +8,8 @@
 /* The commands `coverage` and `disasm` of simgpu; they return the exit status. */
 int coverage_main(int argc, char **argv);
 int disasm_main(int argc, char **argv);
+/* The command that `run` starts to compile native code in a sandbox (compile_native.c). */
+int compile_native_main(int argc, char **argv);
 /* Returns true if the simulator accepts a kernel that consists of this one instruction; otherwise
  * `e` holds the reason. */
 bool coverage_supports(struct sim *s, const char *opcode, struct err *e);

@@ -94,7 +94,9 @@ struct sim_func {
     /* Accesses of that memory may be narrower than a word. */
     bool has_subword_global, has_subword_shared;
     bool recursive, cooperative;
-    bool is_native; /* compiled to native code, or the attempt failed */
+    bool is_native; /* native code was requested before the launch, in vain or not */
+    u8 native_step; /* native/background.c */
+    u64 warp_insns; /* that its launches as a kernel have executed so far */
     bool reads_textures, writes_surfaces;
     bool has_async_proxy_reads; /* The async proxy reads shared memory: wgmma or bulk copies. */
     /* Reads the block's rank or addresses other blocks of the cluster; waits for them. */
@@ -239,10 +241,9 @@ struct sim_module {
     u64 text_hash;
     const struct sass_insn *sass; /* the machine code, owned by the caller; NULL = unknown */
     u32 nsass;
-    /* By segment (native/native.h), NULL = none; the objects that hold it. */
+    /* By segment, NULL = none; read atomically, since compile.c may set it during a launch. */
     struct native_code *native;
-    void **native_objects;
-    u32 nnative_objects;
+    struct native_object *native_objects;
     struct sim_module *next;
 };
 

@@ -227,6 +227,8 @@ static void bind_block(struct worker *k, struct block *b) {
     x->shared_written = b->shared_written;
     x->trace = b->trace;
     x->cluster = b->cluster;
+    /* What another thread compiles takes over at the beginning of a block or its next timeslice. */
+    x->native = __atomic_load_n(&k->launch->module->native, __ATOMIC_ACQUIRE);
 }
 
 static enum warp_state run_warps(struct worker *k, struct block *b, u64 quantum) {

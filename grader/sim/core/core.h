@@ -254,7 +254,8 @@ struct exec {
     struct memory *memory;
     unsigned char *shared, *shared_written;
     u32 shared_bytes, local_bytes;
-    struct trace_block *trace; /* of the running block, or NULL */
+    struct trace_block *trace;        /* of the running block, or NULL */
+    const struct native_code *native; /* by segment; NULL = the interpreter runs the block */
 };
 
 /* Returns the operand's slot in the running function's frame, or in another base. */
@@ -353,6 +354,8 @@ struct launch {
                                 struct err *e); /* sim_check_launch */
     const struct op *ops;
     op_fn *const *op_fns;
+    /* Called when a block has finished, with what the launch is likely to execute in all; NULL. */
+    void (*on_work)(const struct launch *l, u64 warp_insns);
     u64 launch_id; /* number among the sim's launches */
     u64 nblocks;
     u32 cluster_dims[3], cluster_blocks; /* 1 where there are no clusters */

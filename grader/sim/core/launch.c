@@ -102,7 +102,8 @@ bool launch_is_out_of_time(const struct worker *k) {
 bool launch_finish_block(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
     u64 total = atomic_fetch_add(&l->finished_warp_insns, b->warp_insns) + b->warp_insns;
-    atomic_fetch_add_explicit(&l->sim->blocks_done, 1, memory_order_relaxed);
+    u64 done = atomic_fetch_add_explicit(&l->sim->blocks_done, 1, memory_order_relaxed) + 1;
+    if (l->on_work) l->on_work(l, total / done * launch_block_count(l));
     if (l->trace) block_work_finish(k, b);
     if (b->trace)
         b->trace->warp_insns = b->warp_insns, b->trace->work = b->work, b->trace->has_run = true;

@@ -50,8 +50,8 @@ static const struct op *run_native_loop(struct exec *x, const struct native_code
 static inline const struct op *run_segment(struct exec *x, struct warp_split *f, u64 check_at) {
     const struct sim_module *m = x->worker->launch->module;
     const struct op *o = m->ops + f->pc;
-    if (!m->native || !x->fast_mask || x->trace) return interpret(x, o);
-    const struct native_code *native = &m->native[m->segment_of[f->pc]];
+    if (!x->native || !x->fast_mask || x->trace) return interpret(x, o);
+    const struct native_code *native = &x->native[m->segment_of[f->pc]];
     const struct op *left_at = run_native_loop(x, native, f, check_at);
     if (left_at) o = left_at;
     else if (native->segment) o = native->segment(x, m->ops);

@@ -83,24 +83,29 @@ static void gather_operands(const struct exec *x, const struct warp *w, const st
     }
 }
 
-/* Finds the source lane of each lane, and whether it is in the lane's segment (PTX ISA,
+/* Returns the lane whose value a lane gets, and whether that is in the lane's segment (PTX ISA,
  * "shfl.sync"). */
+static inline s32 source_of(u8 mode, s32 lane, u32 b_value, u32 c_value, bool *is_in_range) {
+    s32 b = (s32)(b_value & 31), c = (s32)(c_value & 31), segment = (s32)(c_value >> 8 & 31);
+    s32 limit = (lane & segment) | (c & ~segment), j = mode == 0   ? lane - b
+                                                       : mode == 1 ? lane + b
+                                                       : mode == 2
+                                                           ? lane ^ b
+                                                           : (lane & segment) | (b & ~segment);
+    *is_in_range = mode == 0 ? j >= limit : j <= limit;
+    return (*is_in_range ? j : lane) & 31;
+}
+
 static void shuffle(struct warp_exchange *e, u8 mode, u32 lanes) {
     u32 inactive = 0;
     e->predicate = 0;
     for (s32 l = 0; l < 32; l++) {
-        s32 b = (s32)(e->b[l] & 31), c = (s32)(e->c[l] & 31), segment = (s32)(e->c[l] >> 8 & 31);
-        s32 limit = (l & segment) | (c & ~segment), j;
         bool is_in_range;
-        if (mode == 0) j = l - b, is_in_range = j >= limit;
-        else if (mode == 1) j = l + b, is_in_range = j <= limit;
-        else if (mode == 2) j = l ^ b, is_in_range = j <= limit;
-        else j = (l & segment) | (b & ~segment), is_in_range = j <= limit;
-        if (!is_in_range) j = l;
-        e->result[l] = e->a[j & 31];
-        e->source_lane[l] = (u8)(j & 31);
+        s32 j = source_of(mode, l, e->b[l], e->c[l], &is_in_range);
+        e->result[l] = e->a[j];
+        e->source_lane[l] = (u8)j;
         e->predicate |= (u32)is_in_range << l;
-        inactive |= (lanes >> (j & 31) & 1) ? 0 : 1u << l;
+        inactive |= (lanes >> j & 1) ? 0 : 1u << l;
     }
     e->inactive_source_lanes = inactive & lanes;
 }
@@ -186,12 +191,16 @@ static void mark_inactive_sources(struct exec *x, const struct op *o, struct war
     for (u32 m = e->inactive_source_lanes; m; m &= m - 1) e->result_undef[__builtin_ctz(m)] = ~0ull;
 }
 
-static void compute_result(struct exec *x, const struct op *o, struct warp_exchange *e, u32 lanes) {
-    const struct warp_sync_desc *d = desc_of(x, o);
-    const struct launch *l = x->worker->launch;
+static void record_sync(struct exec *x, const struct warp_sync_desc *d, u32 lanes) {
     if (x->block->race_callbacks)
         x->block->race_callbacks->on_warp_sync(x->block, x->warp, lanes,
-                                               d->kind == WARP_SYNC_BARRIER && !d->is_unordered, l);
+                                               d->kind == WARP_SYNC_BARRIER && !d->is_unordered,
+                                               x->worker->launch);
+}
+
+static void compute_result(struct exec *x, const struct op *o, struct warp_exchange *e, u32 lanes) {
+    const struct warp_sync_desc *d = desc_of(x, o);
+    record_sync(x, d, lanes);
     switch ((enum warp_sync_kind)d->kind) {
     case WARP_SYNC_SHFL: shuffle(e, d->mode, lanes); break;
     case WARP_SYNC_VOTE: vote(e, d->mode, lanes); break;
@@ -328,6 +337,63 @@ static bool try_complete(struct exec *x, struct warp *w, struct warp_split *firs
     return true;
 }
 
+/* ---- the usual shuffle: the whole warp is there, and all lanes shuffle by the same distance ----
+ */
+
+static bool is_uniform(const u32 *r) {
+    u32 diff = 0;
+    for (u32 l = 1; l < 32; l++) diff |= r[l] ^ r[0];
+    return !diff;
+}
+
+/* The sources of the last distance in this thread; most shuffles of a kernel repeat a few. */
+static const u8 *uniform_sources(u8 mode, u32 b, u32 c, u32 *in_range) {
+    enum { ENTRIES = 64 };
+    static _Thread_local struct {
+        u32 key, in_range; /* key: 0 = empty */
+        u8 source[32];
+    } table[ENTRIES];
+    unsigned i = (b ^ c ^ c >> 8 ^ (u32)mode << 4) % ENTRIES;
+    u32 key = 1u << 31 | (u32)mode << 20 | (c >> 8 & 31) << 10 | (c & 31) << 5 | (b & 31);
+    if (table[i].key != key) {
+        table[i].key = key, table[i].in_range = 0;
+        for (s32 l = 0; l < 32; l++) {
+            bool is_in_range;
+            table[i].source[l] = (u8)source_of(mode, l, b, c, &is_in_range);
+            table[i].in_range |= (u32)is_in_range << l;
+        }
+    }
+    *in_range = table[i].in_range;
+    return table[i].source;
+}
+
+/* Returns false, with nothing done, if the shuffle is another one. */
+static bool try_uniform_shuffle(struct exec *x, struct warp_split *f, const struct op *o) {
+    struct warp *w = x->warp;
+    const struct warp_sync_desc *d = desc_of(x, o);
+    if (d->kind != WARP_SYNC_SHFL || w->nundef || f->mask != ~0u || o->dst == REF_NONE)
+        return false;
+    const u32 *a = (const u32 *)operand_slot(x, w, f, o->src[0]),
+              *b = (const u32 *)operand_slot(x, w, f, o->src[1]),
+              *c = (const u32 *)operand_slot(x, w, f, o->src[2]);
+    if (d->wide || !is_uniform(b) || !is_uniform(c)) return false;
+    u32 in_range, result[32], *dst = (u32 *)operand_slot(x, w, f, o->dst);
+    const u8 *source = uniform_sources(d->mode, *b, *c, &in_range);
+    record_sync(x, d, ~0u);
+    for (u32 l = 0; l < 32; l++) result[l] = a[source[l]];
+    memcpy(dst, result, sizeof result);
+    if (d->pred_dst != REF_NONE) *(u32 *)operand_slot(x, w, f, d->pred_dst) = in_range;
+    return true;
+}
+
+static void exchange(struct exec *x, const struct warp_split *f, const struct op *o, u32 lanes,
+                     u32 members) {
+    struct warp_exchange e = {.members = members};
+    gather_operands(x, x->warp, f, &e, lanes);
+    compute_result(x, o, &e, lanes);
+    scatter_results(x, x->warp, f, &e, lanes);
+}
+
 void warp_sync_arrive(struct exec *x, struct warp_split *f, const struct op *o) {
     struct warp *w = x->warp;
     u32 members, lanes = same_members(x, w, f, (u32)__builtin_ctz(f->mask), &members);
@@ -341,10 +407,7 @@ void warp_sync_arrive(struct exec *x, struct warp_split *f, const struct op *o) 
         if (!try_complete(x, w, f)) update_awaited_lanes(x, w);
         return;
     }
-    struct warp_exchange e = {.members = members};
-    gather_operands(x, w, f, &e, lanes);
-    compute_result(x, o, &e, lanes);
-    scatter_results(x, w, f, &e, lanes);
+    if (!try_uniform_shuffle(x, f, o)) exchange(x, f, o, lanes, members);
     f->pc++;
 }
 

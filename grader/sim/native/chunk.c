@@ -142,11 +142,9 @@ static bool reads_predicate(const struct chunk_op *item) {
 
 static bool read_sources(struct chunk *c, struct chunk_op *item) {
     const struct op *o = item->o;
-    const struct opcode_desc *desc = &insn_opcodes[o->opcode];
     struct chunk_operand guard; /* only the read counts */
     for (u32 i = 0; i < item->row->source_count; i++)
-        if (!read_operand(c, o->src[i], native_type_bytes(desc->src[i]), &item->src[i]))
-            return false;
+        if (!read_operand(c, o->src[i], native_source_bytes(o, i), &item->src[i])) return false;
     if (reads_predicate(item) && !read_operand(c, o->src[2], 1, &item->src[2])) return false;
     if (item->row->kind == ROW_CARRY && item->row->takes_carry &&
         !read_operand(c, o->src[3], 1, &item->src[3]))
@@ -156,7 +154,7 @@ static bool read_sources(struct chunk *c, struct chunk_op *item) {
 
 static bool add_regular(struct chunk *c, struct chunk_op *item) {
     const struct op *o = item->o;
-    u32 bytes = native_type_bytes(insn_opcodes[o->opcode].dst);
+    u32 bytes = native_result_bytes(o);
     bool guarded = is_guarded(c, o);
     if (!read_sources(c, item)) return false;
     classify(item, guarded);
@@ -170,8 +168,7 @@ static bool add_regular(struct chunk *c, struct chunk_op *item) {
 }
 
 static bool is_plain_access(const struct mem_desc *d) {
-    return d->verb == MEM_LOAD && !d->strong && !d->is_texture && !d->is_bulk && !d->is_poll &&
-           !d->is_cp_async &&
+    return !d->strong && !d->is_texture && !d->is_bulk && !d->is_poll && !d->is_cp_async &&
            (d->space == SPACE_GLOBAL || d->space == SPACE_CONST || d->space == SPACE_SHARED);
 }
 
@@ -184,7 +181,7 @@ static bool has_simple_size(const struct mem_desc *d) {
 
 /* Loads by which blocks may wait for each other stay with the interpreter. */
 static bool is_simple_load(const struct chunk *c, const struct op *o, const struct mem_desc *d) {
-    return is_plain_access(d) && has_simple_size(d) && !is_guarded(c, o) &&
+    return d->verb == MEM_LOAD && is_plain_access(d) && has_simple_size(d) && !is_guarded(c, o) &&
            !(o->flags & (OPF_GRID_POLL | OPF_INTERBLOCK_SYNC));
 }
 
@@ -225,6 +222,32 @@ bool chunk_add(struct chunk *c, const struct op *o) {
     c->nvars = nvars_before;
     memcpy(c->vars, vars_before, c->nvars * sizeof *c->vars);
     return false;
+}
+
+/* Stores of one value by all lanes stay with the interpreter, which reports them. */
+static bool is_simple_store(const struct chunk *c, const struct op *o, const struct mem_desc *d) {
+    return d->verb == MEM_STORE && is_plain_access(d) && d->space != SPACE_CONST &&
+           has_simple_size(d) && !is_guarded(c, o) && !c->is_masked &&
+           !(o->flags & (OPF_GRID_POLL | OPF_INTERBLOCK_SYNC));
+}
+
+bool chunk_add_store(struct chunk *c, const struct op *o) {
+    const struct mem_desc *d = &c->m->mems[o->aux];
+    struct chunk_op *item = &c->ops[0];
+    struct chunk_operand value;
+    if (o->kind != OP_LANEWISE || strcmp(insn_opcodes[o->opcode].name, "st") != 0 ||
+        !is_simple_store(c, o, d))
+        return false;
+    *item = (struct chunk_op){.o = o, .row = native_row(o), .class = VALUE_VARYING};
+    if (!read_operand(c, o->src[0], d->address32 ? 4 : 8, &item->src[0]) ||
+        item->src[0].class != VALUE_ROOT_PLUS_UNIFORM)
+        return false;
+    item->root = item->src[0].root;
+    for (u32 e = 0; e < d->count; e++)
+        if (d->reg[e] == REF_NONE || !read_operand(c, d->reg[e], d->reg_bytes, &value))
+            return false;
+    c->nops = 1;
+    return c->is_store = true;
 }
 
 /* ---- ops that only the interpreter executes, in a loop ---- */

@@ -1,6 +1,6 @@
-/* compile.c — runs the host's C compiler on generated code and loads what it makes. See native.h.
- * Objects are kept in the cache under the digest of the generated code, the options and the
- * compiler's version. */
+/* compile.c — has generated code compiled and loads what that makes. See native.h. Objects are kept
+ * in the cache under the digest of the generated code, the options and the compiler. */
+#include "grader/sim/native/compiler.h"
 #include "grader/sim/native/generate.h"
 #include "common/cache.h"
 #include "common/file.h"
@@ -9,16 +9,12 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
-#include <pthread.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* The options that decide results are those of the lane functions (Makefile: SAME, exec_rule). */
@@ -54,57 +50,22 @@ static const char *level_options(void) {
 /* ---- the compiler ---- */
 
 static struct {
-    pthread_once_t once;
-    char version[1024]; /* what `gcc --version` prints; "" = there is no gcc */
-    atomic_bool is_absence_reported, is_limit_reported;
+    atomic_bool is_limit_reported;
     _Atomic u64 milliseconds; /* of processor time that gcc took for this process */
-} compiler = {.once = PTHREAD_ONCE_INIT};
+} compiler;
 
-static void find_version(void) {
-    FILE *f = popen("gcc --version 2>/dev/null", "re");
-    size_t n = f ? fread(compiler.version, 1, sizeof compiler.version - 1, f) : 0;
-    compiler.version[n] = 0;
-    if (f && pclose(f) != 0) compiler.version[0] = 0;
-}
-
-static u64 milliseconds_of(struct timeval t) {
-    return (u64)t.tv_sec * 1000 + (u64)t.tv_usec / 1000;
-}
-
-/* Source and object are anonymous files, so that a run that is killed leaves none behind. gcc has
- * the source as its standard input, and the object under this number. */
-enum { OBJECT_FD = 9 };
-
-static bool spawn_compiler(int source, int object, pid_t *pid) {
-    const char *argv[OPTION_COUNT + MAX_LEVEL_OPTIONS + 5] = {"gcc"};
+static bool run_compiler(struct native_run *run, int source, int object, struct err *e) {
+    const char *argv[OPTION_COUNT + MAX_LEVEL_OPTIONS + 1] = {NULL};
     char level[256], *rest = level;
-    unsigned n = 1;
-    posix_spawn_file_actions_t files;
+    unsigned n = OPTION_COUNT;
+    u64 milliseconds = 0;
     snprintf(level, sizeof level, "%s", level_options());
-    memcpy(argv + n, options, sizeof options), n += OPTION_COUNT;
+    memcpy(argv, options, sizeof options);
     for (char *word; n < OPTION_COUNT + MAX_LEVEL_OPTIONS && (word = strsep(&rest, " "));)
         argv[n++] = word;
-    argv[n++] = "-", argv[n++] = "-o", argv[n++] = "/proc/self/fd/9";
-    extern char **environ;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, source, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&files, object, OBJECT_FD);
-    bool ok = posix_spawnp(pid, argv[0], &files, NULL, (char *const *)argv, environ) == 0;
-    posix_spawn_file_actions_destroy(&files);
+    bool ok = native_compiler_run(run, argv, source, object, &milliseconds, e);
+    compiler.milliseconds += milliseconds;
     return ok;
-}
-
-static bool run_compiler(int source, int object, struct err *e) {
-    pid_t pid;
-    int status;
-    struct rusage used = {0};
-    if (!spawn_compiler(source, object, &pid))
-        return err_set(e, ERR_SYSTEM, "can't run gcc, which --native needs: install it");
-    bool is_ended = wait4(pid, &status, 0, &used) == pid;
-    compiler.milliseconds += milliseconds_of(used.ru_utime) + milliseconds_of(used.ru_stime);
-    if (is_ended && status == 0) return true;
-    return err_set(e, ERR_SYSTEM,
-                   "gcc failed on the native code of a kernel; SIMGPU_KEEP_NATIVE=1 keeps that");
 }
 
 /* Writes what gcc compiles, and leaves the file at its start. */
@@ -146,28 +107,35 @@ static void *find_function(void *object, const char *kind, u32 segment) {
     return dlsym(object, name);
 }
 
+/* Launches may run while this publishes: they see the functions that a module has in one pointer,
+ * which a block reads once, at its beginning. Old arrays stay until the module is unloaded. */
 static void publish(struct sim_module *m, void *object, const u8 *made) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     make_present(object);
-    if (!m->native) m->native = arena_array(&m->arena, struct native_code, m->nsegments);
+    struct native_code *code = xcalloc(m->nsegments, sizeof *code);
+    pthread_mutex_lock(&lock);
+    if (m->native) memcpy(code, m->native, m->nsegments * sizeof *code);
     for (u32 i = 0; i < m->nsegments; i++) {
         if (made[i] & NATIVE_SEGMENT)
-            m->native[i].segment = (native_fn *)(uintptr_t)find_function(object, "native", i);
+            code[i].segment = (native_fn *)(uintptr_t)find_function(object, "native", i);
         if (made[i] & NATIVE_LOOP)
-            m->native[i].loop = (native_loop_fn *)(uintptr_t)find_function(object, "loop", i);
+            code[i].loop = (native_loop_fn *)(uintptr_t)find_function(object, "loop", i);
     }
-    m->native_objects =
-        xrealloc(m->native_objects, (m->nnative_objects + 1) * sizeof *m->native_objects);
-    m->native_objects[m->nnative_objects++] = object;
+    struct native_object *o = xcalloc(1, sizeof *o);
+    *o = (struct native_object){object, code, m->native_objects};
+    m->native_objects = o;
+    __atomic_store_n(&m->native, code, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- objects ---- */
 
 static const char cache_kind[] = "native";
 
-static void object_key(const struct buf *text, char key[HASH_HEX_SIZE]) {
+static void object_key(const struct buf *gcc, const struct buf *text, char key[HASH_HEX_SIZE]) {
     struct hash h;
     hash_init(&h);
-    hash_update_string(&h, compiler.version);
+    hash_update(&h, gcc->data, gcc->size);
     for (unsigned i = 0; i < OPTION_COUNT; i++) hash_update_string(&h, options[i]);
     hash_update_string(&h, level_options());
     hash_update(&h, native_prelude, (size_t)(native_prelude_end - native_prelude));
@@ -203,12 +171,13 @@ static void *load_object(int fd, struct err *e) {
     return object;
 }
 
-static void *compile_object(const char key[HASH_HEX_SIZE], const struct buf *text, struct err *e) {
+static void *compile_object(struct native_run *run, const char key[HASH_HEX_SIZE],
+                            const struct buf *text, struct err *e) {
     int source = memfd_create("native-source", MFD_CLOEXEC),
         object_fd = memfd_create("native", MFD_CLOEXEC);
     void *object = NULL;
     keep_source(text);
-    if (write_source(source, text, e) && run_compiler(source, object_fd, e))
+    if (write_source(source, text, e) && run_compiler(run, source, object_fd, e))
         object = load_object(object_fd, e);
     if (object) keep_object(key, object_fd);
     if (source >= 0) close(source);
@@ -227,37 +196,59 @@ static bool has_time_left(struct err *e) {
                    MAX_RUN_SECONDS);
 }
 
-static bool build_kernel(struct sim_module *m, const struct sim_func *f, struct err *e) {
+/* Returns true if gcc compiles the kernel in a reasonable time. */
+static bool is_short(const struct sim_func *f, struct err *e) {
+    u32 ops = f->end_op - f->first_op;
+    return ops <= MAX_KERNEL_OPS ||
+           err_set(e, ERR_LIMIT,
+                   "kernel `%.200s` has %u operations, and gcc would take long for more than %d: "
+                   "the interpreter runs it",
+                   f->func->name, ops, MAX_KERNEL_OPS);
+}
+
+bool native_make(struct native_run *run, struct sim_module *m, const struct sim_func *f,
+                 bool may_compile, struct err *e) {
     char key[HASH_HEX_SIZE];
-    struct buf text = {0};
+    struct buf text = {0}, gcc = {0};
+    if (!is_short(f, e)) return false;
     u8 *made = xcalloc(m->nsegments, sizeof *made);
+    native_compiler_identity(&gcc);
     if (native_generate(m, f, &text, made)) {
-        object_key(&text, key);
+        object_key(&gcc, &text, key);
         void *object = load_cached(key);
-        if (!object && has_time_left(e)) object = compile_object(key, &text, e);
+        if (!object && may_compile && has_time_left(e)) object = compile_object(run, key, &text, e);
         if (object) publish(m, object, made);
     }
     free(made);
-    buf_free(&text);
+    buf_free(&text), buf_free(&gcc);
     return !e->kind;
 }
 
+/* Most reasons concern all kernels. */
+static bool is_new_reason(const struct err *e) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct err last;
+    pthread_mutex_lock(&lock);
+    bool is_new = strcmp(last.text, e->text) != 0;
+    last = *e;
+    pthread_mutex_unlock(&lock);
+    return is_new;
+}
+
 bool native_compile(struct sim_module *m, const struct sim_func *f, struct err *e) {
-    u32 ops = f->end_op - f->first_op;
-    m->funcs[f - m->funcs].is_native = true;
-    if (ops > MAX_KERNEL_OPS)
-        return err_set(e, ERR_LIMIT,
-                       "kernel `%.200s` has %u operations, and gcc would take long for more than "
-                       "%d: the interpreter runs it",
-                       f->func->name, ops, MAX_KERNEL_OPS);
-    pthread_once(&compiler.once, find_version);
-    if (compiler.version[0]) return build_kernel(m, f, e);
-    return atomic_exchange(&compiler.is_absence_reported, true) ||
-           err_set(e, ERR_SYSTEM, "can't run gcc, which --native needs: install it");
+    struct native_run run = NATIVE_RUN_INIT;
+    if (native_make(&run, m, f, true, e) || is_new_reason(e)) return !e->kind;
+    *e = (struct err){0};
+    return true;
 }
 
 void native_unload(struct sim_module *m) {
-    for (u32 i = 0; i < m->nnative_objects; i++) dlclose(m->native_objects[i]);
-    free(m->native_objects);
-    m->native_objects = NULL, m->nnative_objects = 0;
+    native_cancel(m);
+    for (struct native_object *o = m->native_objects, *next; o; o = next) {
+        next = o->next;
+        dlclose(o->object);
+        free(o->code);
+        free(o);
+    }
+    m->native_objects = NULL, m->native = NULL;
 }

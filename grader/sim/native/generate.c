@@ -106,9 +106,11 @@ static bool write_segment(struct chunk *c, struct buf *out, u32 index) {
     return native_ops > 0;
 }
 
-/* Leaves a loop's function at that op of the running segment. */
-static const char leave_loop[] = "#define LEAVE(op) "
-                                 "do { at = (op), pc = begin; goto leave; } while (0)\n";
+/* Leaves a loop's function at that op of the running segment; nobody reads the registers of a warp
+ * whose threads all exit. */
+static const char leave_loop[] =
+    "#define LEAVE(op) do { at = (op), pc = begin; goto leave; } while (0)\n"
+    "#define LEAVE_AT_EXIT do { at = last, pc = begin; goto count; } while (0)\n";
 
 /* The loop that has the segment as its header, if it becomes a function. */
 static bool write_loop_of(const struct chunk *c, const struct sim_func *f, struct buf *out,

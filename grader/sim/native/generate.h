@@ -21,6 +21,9 @@ struct native_row {
 const struct native_row *native_row(const struct op *o);
 /* Returns the bytes of a register of that type; 1 = a predicate. */
 u32 native_type_bytes(u8 type);
+/* Return those of the op's result and of its i-th source, if it is regular. */
+u32 native_result_bytes(const struct op *o);
+u32 native_source_bytes(const struct op *o, u32 i);
 
 /* ---- chunk.c ---- */
 
@@ -73,11 +76,14 @@ struct chunk {
     u32 number;      /* in its loop */
     u32 first_load;  /* number of its first load in its loop */
     bool calls_only; /* one op that the interpreter executes */
+    bool is_store;   /* one store */
     bool is_masked;  /* some lanes may be elsewhere */
 };
 
 /* Adds the op. Returns false, and leaves the chunk as it was, if the chunk must end before it. */
 bool chunk_add(struct chunk *c, const struct op *o);
+/* Adds a store to an empty chunk of a loop. Returns false if only the interpreter can do it. */
+bool chunk_add_store(struct chunk *c, const struct op *o);
 /* Adds an op to an empty chunk that only the interpreter executes. Returns false if it isn't known
  * which registers the op reads and writes. */
 bool chunk_add_call(struct chunk *c, const struct op *o);
@@ -91,6 +97,8 @@ bool chunk_is_register(ref r);
 /* Writes the check of the j-th op, a load: of its address, pattern, bounds and bytes. `load`: its
  * number among the chunk's loads. */
 void chunk_write_load_check(const struct chunk *c, struct buf *out, u32 j, u32 load);
+/* Writes the same for a store, and then what it has as effects but for the data. */
+void chunk_write_store_checks(const struct chunk *c, struct buf *out);
 /* Writes what the loads have as effects, and where their values are. */
 void chunk_write_commit(const struct chunk *c, struct buf *out);
 /* Returns true unless the load was merged into another one. */
@@ -132,8 +140,10 @@ struct loop_var {
     bool has_offsets; /* it is a root */
 };
 
-/* An innermost loop, all of whose segments end in branches. */
+/* An innermost loop, all of whose segments end in branches; or a *region*, segments without a
+ * loop, which the function runs at most once. */
 struct loop {
+    bool is_region;
     const struct sim_module *m;
     const unsigned char *varying;
     u32 header;                      /* segment */

@@ -76,11 +76,68 @@ static bool is_simple_segment(const struct loop *l, u32 segment) {
            !(first->flags & (OPF_GRID_POLL | OPF_INTERBLOCK_SYNC));
 }
 
+/* Returns one more than the last segment that leads back to the header; 0 = none does. */
+static u32 loop_end(const struct sim_module *m, const struct sim_func *f, u32 header) {
+    u32 end = 0;
+    for (u32 s = header; s < m->nsegments && m->segments[s].last < f->end_op; s++)
+        if (is_back_edge(m, s, header)) end = s + 1;
+    return end;
+}
+
+/* ---- the segments of a region ---- */
+
+/* Returns true if a region can begin at the segment, or must end before it: at the begin of the
+ * function or of a loop, after a loop, and after what only the core does, such as a barrier. */
+static bool begins_region(const struct sim_module *m, const struct sim_func *f, u32 segment) {
+    const struct op *before = &m->ops[m->segments[segment].first - 1];
+    if (m->segments[segment].first == f->first_op || loop_end(m, f, segment)) return true;
+    if (before->kind == OP_BRA) return before->flags & OPF_BACKWARD;
+    return before->kind != OP_FALLTHROUGH && before->kind != OP_EXIT && before->kind != OP_TRAP;
+}
+
+/* In a loop, registers would come and go between the frame and a region's variables each time: the
+ * tiled SGEMM loses a tenth by that. */
+static bool is_in_loop(const struct sim_module *m, const struct sim_func *f, u32 segment) {
+    for (u32 header = segment + 1; header-- && m->segments[header].first >= f->first_op;)
+        if (loop_end(m, f, header) > segment) return true;
+    return false;
+}
+
+static bool may_be_in_region(const struct loop *l, const struct sim_func *f, u32 segment) {
+    const struct segment *s = &l->m->segments[segment];
+    return s->last < f->end_op && !s->fetches_ticket &&
+           !(l->m->ops[s->first].flags & (OPF_GRID_POLL | OPF_INTERBLOCK_SYNC));
+}
+
+/* Returns true if the region may lead on from the segment by itself. */
+static bool leads_on(const struct loop *l, u32 segment) {
+    const struct op *o = control_of(l->m, segment);
+    return (o->kind == OP_BRA || o->kind == OP_FALLTHROUGH) && !(o->flags & OPF_BARRIER_BYPASS);
+}
+
+/* A region is what can be reached from its header within a run of segments in which no other region
+ * and no loop begins. */
+static bool find_region(struct loop *l, const struct sim_func *f) {
+    bool in[LOOP_MAX_SEGMENTS] = {true};
+    u32 next[2];
+    if (!begins_region(l->m, f, l->header) || is_in_loop(l->m, f, l->header)) return false;
+    l->is_region = true;
+    for (u32 i = 0; i < LOOP_MAX_SEGMENTS && l->header + i < l->m->nsegments; i++) {
+        u32 segment = l->header + i;
+        if (!may_be_in_region(l, f, segment) || (i && begins_region(l->m, f, segment))) break;
+        if (!in[i]) continue;
+        l->segments[l->nsegments++] = segment;
+        u32 n = leads_on(l, segment) ? successors(l->m, f, segment, next) : 0;
+        for (u32 k = 0; k < n; k++)
+            if (next[k] > segment && next[k] - l->header < LOOP_MAX_SEGMENTS)
+                in[next[k] - l->header] = true;
+    }
+    return l->nsegments > 0;
+}
+
 static bool find_segments(struct loop *l, const struct sim_func *f) {
     const struct sim_module *m = l->m;
-    u32 last = 0;
-    for (u32 s = l->header; s < m->nsegments && m->segments[s].last < f->end_op; s++)
-        if (is_back_edge(m, s, l->header)) last = s + 1;
+    u32 last = loop_end(m, f, l->header);
     if (!last || !collect_segments(l, f, last - 1)) return false;
     for (u32 i = 0; i < l->nsegments; i++)
         if (!is_simple_segment(l, l->segments[i])) return false;
@@ -194,6 +251,13 @@ static struct chunk *new_chunk(struct loop *l, u32 first, bool is_masked) {
 
 static bool is_nop(const struct op *o) { return !strcmp(insn_opcodes[o->opcode].name, "nop"); }
 
+static bool add_single_op(struct chunk *c, const struct op *o) {
+    c->nvars = 0;
+    if (chunk_add_store(c, o)) return true;
+    c->nvars = 0;
+    return chunk_add_call(c, o);
+}
+
 static bool divide_segment(struct loop *l, u32 position) {
     const struct segment *s = &l->m->segments[l->segments[position]];
     for (u32 at = s->first; at < s->last;) {
@@ -204,8 +268,7 @@ static bool divide_segment(struct loop *l, u32 position) {
         struct chunk *c = new_chunk(l, at, l->is_masked[position]);
         if (!c) return false;
         while (at < s->last && chunk_add(c, &l->m->ops[at])) at++;
-        if (!c->nops) c->nvars = 0;
-        if (!c->nops && !chunk_add_call(c, &l->m->ops[at++])) return false;
+        if (!c->nops && !add_single_op(c, &l->m->ops[at++])) return false;
         l->nloads += c->nloads;
     }
     return l->nloads <= LOOP_MAX_LOADS;
@@ -281,6 +344,7 @@ static bool has_no_memory_access(const struct loop *l, u32 position) {
 static u32 find_reconvergence(const struct loop *l, const struct sim_func *f, u32 from) {
     u32 end = from + 1, next[2];
     for (u32 i = from; i < end; i++) {
+        if (i >= l->nsegments || !leads_on(l, l->segments[i])) return 0;
         u32 n = successors(l->m, f, l->segments[i], next);
         for (u32 k = 0; k < n; k++) {
             int to = loop_position(l, next[k]);
@@ -355,12 +419,26 @@ static bool analyze(struct loop *l, const struct sim_func *f) {
     return true;
 }
 
+/* An op that the interpreter runs takes its registers through the frame. The histogram, with an
+ * atomic among ten ops, loses by that what the others gain. */
+static bool has_few_calls(const struct loop *l) {
+    enum { MIN_OPS_PER_CALL = 16 };
+    u32 calls = 0, ops = 0;
+    for (u32 i = 0; i < l->nchunks; i++)
+        calls += l->chunks[i]->calls_only, ops += l->chunks[i]->nops;
+    return calls * MIN_OPS_PER_CALL <= ops;
+}
+
 struct loop *loop_find(const struct sim_module *m, const struct sim_func *f,
                        const unsigned char *varying, u32 header) {
-    struct loop *l = xcalloc(1, sizeof *l);
-    l->m = m, l->varying = varying, l->header = header;
-    if (find_segments(l, f) && analyze(l, f)) return l;
-    loop_free(l);
+    for (unsigned is_region = 0; is_region < 2; is_region++) {
+        struct loop *l = xcalloc(1, sizeof *l);
+        l->m = m, l->varying = varying, l->header = header;
+        if ((is_region ? find_region(l, f) : find_segments(l, f)) && analyze(l, f) &&
+            has_few_calls(l))
+            return l;
+        loop_free(l);
+    }
     return NULL;
 }
 

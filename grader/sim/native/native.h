@@ -11,7 +11,7 @@
  * check fails, the interpreter runs the chunk. Otherwise the chunk counts its loads and runs one
  * loop over the 32 lanes, in which the compiler keeps registers of the warp in vector registers.
  * All else (stores, atomics, instructions with a lane function of their own) is a call of the
- * interpreter's function, in order. So reports come from the interpreter alone.
+ * interpreter's function, in order. So reports of accesses come from the interpreter alone.
  *
  * An innermost loop also becomes one function, if its segments end in branches and all of its ops
  * are regular or access memory. It runs whole warps and keeps what the frame holds in local
@@ -21,6 +21,11 @@
  * counts are added when the function ends. Where the interpreter must run an op, the registers that
  * it reads go to the frame, and those that it writes come back.
  *
+ * A *region* becomes a function in the same way: segments outside of loops, from the kernel's
+ * begin, a loop's end or a barrier on, as far as no loop begins. It runs once, so its loads are
+ * counted at once. Loops and regions also have stores as chunks of their own, checked like loads.
+ * The registers of a warp that exits as a whole stay in local variables.
+ *
  * Lanes that a branch parts run within the function where they meet again in the same iteration,
  * and nothing in between accesses memory: each segment runs in the order of the code, for the lanes
  * that came to it, as the core's splits do. Anything else that a branch does is left to the core:
@@ -29,9 +34,29 @@
 #pragma once
 #include "grader/sim/code/code.h"
 
-/* compile.c: compiles the segments of a kernel that have none yet, or takes their object from the
- * cache, and makes them the module's. Returns false, with the error set, if the C compiler fails or
- * the kernel is too long, and once in this process if there is no compiler. */
+/* ---- for launch.c ---- */
+
+/* Has a kernel compiled, or takes its object from the cache, and makes the functions the module's.
+ * Waits for the compiler. Returns false, with the error set, if that fails or the kernel is too
+ * long; a reason that concerns all kernels is an error only once in this process. */
 bool native_compile(struct sim_module *m, const struct sim_func *f, struct err *e);
-/* Frees what was loaded for the module. */
+/* background.c: does the same in the background if a kernel that executes that many warp
+ * instructions is worth it. Any thread may call it, as often as it likes. */
+void native_consider(struct sim_module *m, const struct sim_func *f, u64 warp_insns);
+/* Frees what was loaded for the module, and ends what is being compiled for it. */
 void native_unload(struct sim_module *m);
+
+/* ---- between compile.c and background.c ---- */
+
+/* What one object added to a module. */
+struct native_object {
+    void *object;
+    struct native_code *code; /* by segment: of this object and those before it */
+    struct native_object *next;
+};
+struct native_run;
+/* Does what native_compile does. !may_compile: only if the cache has the object. */
+bool native_make(struct native_run *run, struct sim_module *m, const struct sim_func *f,
+                 bool may_compile, struct err *e);
+/* Drops the module's jobs, and waits for the one that runs. */
+void native_cancel(const struct sim_module *m);

@@ -149,6 +149,8 @@ typedef u64 bits_f64;
 #undef canonical_nan_f32
 INLINE u32 lane_canonical(u32 bits) { return bits_of(canonical_nan_by_mask(f32_of(bits))); }
 
+INLINE u64 lane_cvta(u64 a, s64 window) { return a + (u64)window; }
+
 INLINE u32 lane_saturate(u32 bits) {
     f32 v = f32_of(bits);
     return bits_of(v > 0.0f ? (v < 1.0f ? v : 1.0f) : 0.0f);
@@ -264,7 +266,47 @@ INLINE const unsigned char *guard_shared(const struct exec *x, struct access_pat
     return x->shared + base;
 }
 
-/* Counts a load, as pattern_count does, and notes where it was. */
+/* The same for stores. Memory that the analysis didn't expect to be written is the interpreter's.
+ * has_shadow: bytes become initialized. */
+INLINE unsigned char *guard_global_store(const struct exec *x, struct access_pattern *m, u64 base,
+                                         u32 span, bool *has_shadow, bool *is_recorded) {
+    if (is_unlikely(m->allocation < 0)) return NULL;
+    const struct allocation *a = x->memory->allocations + m->allocation;
+    u64 low = base + (u64)(s64)m->min_offset - SIM_BASE - a->start,
+        bytes = (u64)((s64)m->max_offset - m->min_offset) + span;
+    bool fits = low < a->size && low + bytes <= a->size &&
+                !(((u32)base | m->offset_bits) & (span - 1)) &&
+                m->valid_alignments >> (base & 31) & 1;
+    *is_recorded = x->tracks_global_races;
+    *has_shadow = x->sanitize && !a->is_initialized;
+    if (is_unlikely(!fits || a->is_constant || (*is_recorded && !a->is_race_checked))) return NULL;
+    return x->memory->bytes + (base - SIM_BASE);
+}
+INLINE unsigned char *guard_shared_store(const struct exec *x, struct access_pattern *m, u64 base,
+                                         u32 span, u32 array_begin, u32 array_end) {
+    u64 low = base + (u64)(s64)m->min_offset,
+        high = low + (u64)((s64)m->max_offset - m->min_offset) + span;
+    if (is_unlikely(low >= x->shared_bytes || high > x->shared_bytes ||
+                    (((u32)base | m->offset_bits) & (span - 1))))
+        return NULL;
+    if (x->sanitize && is_unlikely(array_end && (low < array_begin || high > array_end)))
+        return NULL;
+    return x->shared + base;
+}
+INLINE unsigned char *global_shadow(const struct exec *x, u64 address) {
+    return x->memory->init_shadow + (address - SIM_BASE);
+}
+INLINE void mark_initialized(unsigned char *w, const struct access_pattern *m, u32 span) {
+    if (m->shape == PATTERN_UNIT_STRIDE) {
+        __builtin_memset(w, 1, 32 * span);
+    } else if (span == 4) {
+        FOR_LANES *(u32_loose *)(w + m->lane_offset[l]) = 0x01010101;
+    } else {
+        FOR_LANES __builtin_memset(w + m->lane_offset[l], 1, span);
+    }
+}
+
+/* Counts an access, as pattern_count does, and notes where it was. */
 INLINE void commit_load(u64 s[STAT_COUNT], struct access_pattern *m, u64 base, u32 phase, u32 mask,
                         bool is_counted) {
     u32 sectors = m->sectors_by_alignment[phase];
@@ -295,6 +337,16 @@ INLINE void commit_load(u64 s[STAT_COUNT], struct access_pattern *m, u64 base, u
         gather_lanes_##T(p, m, buffer);                                                \
         return buffer;                                                                 \
     }
+/* Stores an element of each lane. */
+#define DEFINE_SCATTER(T)                                                       \
+    static __attribute__((noinline)) void scatter_##T(                          \
+        unsigned char *p, const struct access_pattern *m, const T *buffer) {    \
+        for (int l = 0; l < 32; l++) *(T *)(p + m->lane_offset[l]) = buffer[l]; \
+    }
+DEFINE_SCATTER(u8)
+DEFINE_SCATTER(u16)
+DEFINE_SCATTER(u32)
+DEFINE_SCATTER(u64)
 DEFINE_GATHER(u8)
 DEFINE_GATHER(u16)
 DEFINE_GATHER(u32)

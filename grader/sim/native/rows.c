@@ -27,6 +27,11 @@ static const struct {
 #include "grader/sim/insn/opcodes.def"
 };
 
+/* cvta has a lane function of its own, which adds the window's begin: a constant. */
+static bool is_address_conversion(const struct op *o) {
+    return !strcmp(insn_opcodes[o->opcode].name, "cvta");
+}
+
 /* Parts of the names of rows that gcc 12 doesn't compile to vector code; one of them would make the
  * whole loop over lanes scalar. */
 static const char *const scalar_rows[] = {
@@ -69,8 +74,18 @@ static void fill_row(u32 i) {
 
 const struct native_row *native_row(const struct op *o) {
     static const struct native_row call = {.kind = ROW_CALL};
+    static const struct native_row conversion = {
+        .kind = ROW_VALUE, .source_count = 1, .id = "cvta", .is_move = true};
+    if (is_address_conversion(o)) return &conversion;
     if (!rows[o->opcode].id) fill_row(o->opcode);
     return o->kind != OP_LANEWISE || o->env ? &call : &rows[o->opcode];
+}
+
+u32 native_result_bytes(const struct op *o) {
+    return is_address_conversion(o) ? 8 : native_type_bytes(insn_opcodes[o->opcode].dst);
+}
+u32 native_source_bytes(const struct op *o, u32 i) {
+    return is_address_conversion(o) ? 8 : native_type_bytes(insn_opcodes[o->opcode].src[i]);
 }
 
 u32 native_type_bytes(u8 type) {

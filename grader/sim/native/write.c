@@ -136,13 +136,13 @@ static void write_first_values(const struct chunk *c, struct buf *out) {
 static void write_call(const struct chunk *c, struct buf *out, const struct chunk_op *item,
                        void (*write)(const struct chunk *, struct buf *, const struct chunk_op *,
                                      u32, u32)) {
-    const struct opcode_desc *d = &insn_opcodes[item->o->opcode];
     if (item->o->flags & OPF_SAT) buf_puts(out, "lane_saturate(");
     buf_printf(out, "lane_%s(", item->row->id);
     for (u32 i = 0; i < item->row->source_count; i++) {
         if (i) buf_puts(out, ", ");
-        write(c, out, item, i, native_type_bytes(d->src[i]));
+        write(c, out, item, i, native_source_bytes(item->o, i));
     }
+    if (!strcmp(item->row->id, "cvta")) buf_printf(out, ", %lldll", (long long)item->o->imm);
     buf_puts(out, item->o->flags & OPF_SAT ? "))" : ")");
 }
 
@@ -175,8 +175,8 @@ static void write_checks(const struct chunk *c, struct buf *out) {
             chunk_write_load_check(c, out, j, load++);
             if (item->class == VALUE_UNIFORM) write_uniform_elements(c, out, j);
         } else if (item->needs_scalar) {
-            buf_printf(out, "    const %s value%u = ",
-                       native_type_name(native_type_bytes(insn_opcodes[item->o->opcode].dst)), j);
+            buf_printf(
+                out, "    const %s value%u = ", native_type_name(native_result_bytes(item->o)), j);
             write_call(c, out, item, chunk_write_scalar);
             buf_puts(out, ";\n");
         }
@@ -189,7 +189,7 @@ static void write_fixed_operands(const struct chunk *c, struct buf *out) {
     for (u32 j = 0; j < c->nops; j++)
         for (u32 i = 0; i < c->ops[j].row->source_count; i++) {
             const struct op *o = c->ops[j].o;
-            u32 bytes = native_type_bytes(insn_opcodes[o->opcode].src[i]);
+            u32 bytes = native_source_bytes(o, i);
             if (o->src[i] == REF_NONE || ref_base(o->src[i]) != BASE_BLOCK || bytes == 1) continue;
             buf_printf(out, "    const %s k%u_%u = ", native_type_name(bytes), j, i);
             write_fixed(c, out, o->src[i], bytes);
@@ -256,7 +256,7 @@ static void write_logic(const struct chunk *c, struct buf *out, const struct chu
 }
 
 static void write_select(const struct chunk *c, struct buf *out, const struct chunk_op *item) {
-    u32 bytes = native_type_bytes(insn_opcodes[item->o->opcode].dst);
+    u32 bytes = native_result_bytes(item->o);
     buf_printf(out, "choose%u(", bytes * 8);
     write_predicate(c, out, item->o->src[2], (u32)item->o->imm);
     buf_puts(out, ", ");
@@ -459,7 +459,7 @@ static void write_scalar_results(const struct chunk *c, struct buf *out) {
 /* The interpreter runs the chunk on the frame. What the loads counted is added before, since the
  * interpreter may change their patterns. */
 static void write_slow_path(const struct chunk *c, struct buf *out) {
-    if (c->nloads)
+    if (c->nloads && !c->loop->is_region)
         buf_printf(
             out,
             "    if (runs_%u) flush_%u_%u(x, loads, runs_%u, &failures_%u);\n    runs_%u = 0;\n"
@@ -496,18 +496,71 @@ static void write_fast_path(struct chunk *c, struct buf *out) {
     buf_printf(out, "    ran_%u = 1;\n", c->number);
 }
 
+/* ---- a store ---- */
+
+/* The e-th value that a lane stores. */
+static void write_stored_value(const struct chunk *c, struct buf *out, u32 e) {
+    const struct mem_desc *d = chunk_load_desc(c, &c->ops[0]);
+    ref r = d->reg[e];
+    int i = var_of(c, r);
+    buf_printf(out, "(u%u)", d->width * 8);
+    if (i >= 0) buf_printf(out, "v%d", i);
+    else if (ref_base(r) == BASE_CONST && !is_same_in_lanes(c, r, d->reg_bytes))
+        buf_printf(out, "((const %s *)(x->base[%u] + %u))[l]", native_type_name(d->reg_bytes),
+                   BASE_CONST, ref_offset(r));
+    else write_fixed(c, out, r, d->reg_bytes);
+}
+
+/* Lanes store in order, so that the highest one's value stays where several store. */
+static void write_data(const struct chunk *c, struct buf *out) {
+    const struct mem_desc *d = chunk_load_desc(c, &c->ops[0]);
+    if (d->count == 1) {
+        buf_puts(out, "    if (m0->shape == PATTERN_UNIT_STRIDE) {\n");
+        write_lanes_begin(c, out);
+        buf_printf(out, "        ((u%u *)p0)[l] = ", d->width * 8);
+        write_stored_value(c, out, 0);
+        buf_puts(out, ";\n    }\n    } else ");
+    }
+    buf_puts(out, "{\n");
+    for (u32 e = 0; e < d->count; e++)
+        buf_printf(out, "    u%u b%u[32] __attribute__((aligned(64)));\n", d->width * 8, e);
+    write_lanes_begin(c, out);
+    for (u32 e = 0; e < d->count; e++) {
+        buf_printf(out, "        b%u[l] = ", e);
+        write_stored_value(c, out, e);
+        buf_puts(out, ";\n");
+    }
+    buf_puts(out, "    }\n");
+    for (u32 e = 0; e < d->count; e++)
+        buf_printf(out, "    scatter_u%u(p0 + %u, m0, b%u);\n", d->width * 8, e * d->width, e);
+    buf_puts(out, "    }\n");
+}
+
+static void write_store(struct chunk *c, struct buf *out) {
+    mark_addresses(c);
+    write_vars(c, out);
+    write_first_values(c, out);
+    chunk_write_store_checks(c, out);
+    write_data(c, out);
+    buf_printf(out, "    ran_%u = 1;\n", c->number);
+}
+
 void chunk_write_in_loop(struct chunk *c, struct buf *out) {
     buf_puts(out, "    {\n");
     if (c->calls_only) write_slow_path(c, out);
-    else if (!c->nloads) write_fast_path(c, out);
+    else if (!c->nloads && !c->is_store) write_fast_path(c, out);
     else {
+        bool counts_at_exit = c->nloads && !c->loop->is_region;
         buf_printf(out, "    if (fails(failures_%u <= MAX_FAILURES)) goto slow_%u;\n    {\n",
                    c->number, c->number);
-        write_fast_path(c, out);
+        if (c->is_store) write_store(c, out);
+        else write_fast_path(c, out);
+        if (counts_at_exit) buf_printf(out, "    runs_%u++;\n", c->number);
+        else buf_printf(out, "    count_successes(&failures_%u, 1);\n", c->number);
         buf_printf(out,
-                   "    runs_%u++;\n    goto done_%u;\n    }\n"
+                   "    goto done_%u;\n    }\n"
                    "slow_%u:\n    count_failure(&failures_%u);\n",
-                   c->number, c->number, c->number, c->number);
+                   c->number, c->number, c->number);
         write_slow_path(c, out);
         buf_printf(out, "done_%u:;\n", c->number);
     }

@@ -8,6 +8,9 @@ bool chunk_is_counted_load(const struct mem_desc *d) {
     return d->space != SPACE_SHARED || d->merged_bytes != MERGED_INTO_OTHER;
 }
 
+/* Returns true if what is known of loads lasts for many runs of the chunk. */
+static bool learns_loads(const struct chunk *c) { return c->loop && !c->loop->is_region; }
+
 /* Returns true if a check of the pattern need not be repeated while the loop runs: the lanes'
  * offsets are those of a root of the loop. */
 static bool has_fixed_offsets(const struct chunk *c, u32 root) {
@@ -86,11 +89,13 @@ static void write_segment_load_check(const struct chunk *c, struct buf *out, u32
                    "    _Bool c%u;\n"
                    "    const unsigned char *p%u = guard_global(x, m%u, a%u, %u, %d, &c%u);\n",
                    j, j, j, j, chunk_load_span(d), d->space == SPACE_CONST, j);
-    buf_printf(out, "    if (fails(p%u)) return 0;\n", j);
+    begin_check(out);
+    buf_printf(out, "p%u", j);
+    end_check(c, out);
 }
 
-/* load: number of the load in the chunk. */
-void chunk_write_load_check(const struct chunk *c, struct buf *out, u32 j, u32 load) {
+/* Declares the first lane's address and the pattern. */
+static void write_address(const struct chunk *c, struct buf *out, u32 j) {
     const struct chunk_op *item = &c->ops[j];
     const struct mem_desc *d = chunk_load_desc(c, item);
     const char *width = d->address32 ? "u32" : "u64";
@@ -100,7 +105,12 @@ void chunk_write_load_check(const struct chunk *c, struct buf *out, u32 j, u32 l
     buf_printf(out, " + (%s)%lldll);\n", width, (long long)item->o->imm);
     buf_printf(out, "    struct access_pattern *const m%u = &%s[%u];\n", j,
                c->loop ? "patterns" : "x->pattern_cache", d->stat);
-    if (c->loop) write_loop_load_check(c, out, j, load);
+}
+
+/* load: number of the load in the chunk. */
+void chunk_write_load_check(const struct chunk *c, struct buf *out, u32 j, u32 load) {
+    write_address(c, out, j);
+    if (learns_loads(c)) write_loop_load_check(c, out, j, load);
     else write_segment_load_check(c, out, j);
 }
 
@@ -123,12 +133,13 @@ void chunk_write_commit(const struct chunk *c, struct buf *out) {
         const struct mem_desc *d = chunk_load_desc(c, &c->ops[j]);
         bool is_shared = d->space == SPACE_SHARED;
         const char *access = d->verified_by_atomic ? "RACE_READ_REVALIDATED" : "RACE_READ";
-        if (c->loop) buf_printf(out, "    note_load(t%u, m%u, a%u, %d);\n", j, j, j, is_shared);
+        if (learns_loads(c))
+            buf_printf(out, "    note_load(t%u, m%u, a%u, %d);\n", j, j, j, is_shared);
         else
             buf_printf(out, "    commit_load(x->stats[%u], m%u, a%u, %s%u%s, mask, %d);\n", d->stat,
                        j, j, is_shared ? "0 * a" : "a", j, is_shared ? "" : " & 31",
                        chunk_is_counted_load(d));
-        if (c->loop) buf_printf(out, "    if (!t%u->is_plain && t%u->is_recorded) ", j, j);
+        if (learns_loads(c)) buf_printf(out, "    if (!t%u->is_plain && t%u->is_recorded) ", j, j);
         else if (is_shared) buf_puts(out, "    if (x->sanitize) ");
         else buf_printf(out, "    if (c%u) ", j);
         if (is_shared)
@@ -139,4 +150,37 @@ void chunk_write_commit(const struct chunk *c, struct buf *out) {
                        d->stat, j, j, chunk_load_span(d), access, insn_opcode_count);
         if (c->ops[j].class != VALUE_UNIFORM) write_gather(c, out, j);
     }
+}
+
+/* ---- a store ---- */
+
+void chunk_write_store_checks(const struct chunk *c, struct buf *out) {
+    const struct mem_desc *d = chunk_load_desc(c, &c->ops[0]);
+    bool is_shared = d->space == SPACE_SHARED;
+    u32 span = chunk_load_span(d);
+    write_address(c, out, 0);
+    begin_check(out);
+    write_pattern_condition(c, out, 0);
+    end_check(c, out);
+    buf_puts(out, "    _Bool has_shadow, is_recorded;\n    unsigned char *p0 = ");
+    if (is_shared)
+        buf_printf(out, "guard_shared_store(x, m0, a0, %u, %uu, %uu);\n", span, d->array_begin,
+                   d->array_end);
+    else buf_printf(out, "guard_global_store(x, m0, a0, %u, &has_shadow, &is_recorded);\n", span);
+    begin_check(out);
+    buf_puts(out, "p0");
+    end_check(c, out);
+    if (is_shared) buf_puts(out, "    has_shadow = is_recorded = x->sanitize;\n");
+    buf_printf(out,
+               "    commit_load(x->stats[%u], m0, a0, %s, mask, %d);\n"
+               "    if (has_shadow) mark_initialized(%s, m0, %u);\n"
+               "    if (is_recorded) ",
+               d->stat, is_shared ? "0" : "a0 & 31", chunk_is_counted_load(d),
+               is_shared ? "x->shared_written + a0" : "global_shadow(x, a0)", span);
+    if (is_shared)
+        buf_printf(out, "record_shared(x, ops + %u, m0, a0, mask, %u, RACE_WRITE, %u);\n", c->first,
+                   span, insn_opcode_count);
+    else
+        buf_printf(out, "record_global(x, ops + %u, %u, m0, a0, %u, RACE_WRITE, %u);\n", c->first,
+                   d->stat, span, insn_opcode_count);
 }

@@ -82,7 +82,7 @@ static void write_entry(const struct loop *l, struct buf *out) {
         l->header, l->nloads + 1);
     for (u32 i = 0; i < l->nvars; i++) declare_var(l, out, i);
     for (u32 i = 0; i < l->nvars; i++) enter_var(l, out, i);
-    if (l->nloads) buf_printf(out, "    forget_loads(loads, %u);\n", l->nloads);
+    if (l->nloads && !l->is_region) buf_printf(out, "    forget_loads(loads, %u);\n", l->nloads);
     for (u32 i = 0; i < l->nchunks; i++)
         buf_printf(out, "    static int failures_%u;\n    u32 runs_%u = 0;\n    u8 ran_%u = 0;\n",
                    i, i, i);
@@ -107,7 +107,7 @@ static void write_count(const struct loop *l, struct buf *out, u32 segment) {
 
 /* Goes to a segment, or leaves the loop's function, so that the core does the branch. */
 static void write_goto(const struct loop *l, struct buf *out, u32 from, u32 to) {
-    if (loop_position(l, to) < 0) {
+    if (loop_position(l, to) < 0 || (l->is_region && to <= from)) {
         buf_puts(out, "LEAVE(last);\n");
         return;
     }
@@ -180,6 +180,12 @@ static void write_divergence(const struct loop *l, struct buf *out, u32 position
 /* At a branch backwards the core may let other warps run, or end the launch. */
 static void write_control(const struct loop *l, struct buf *out, u32 segment) {
     const struct op *o = &l->m->ops[l->m->segments[segment].last];
+    bool is_branch = o->kind == OP_BRA || o->kind == OP_FALLTHROUGH;
+    if (!is_branch || o->flags & OPF_BARRIER_BYPASS) {
+        bool ends_all = o->kind == OP_EXIT && !chunk_is_guarded(l->m, o);
+        buf_puts(out, ends_all ? "    LEAVE_AT_EXIT;\n" : "    LEAVE(last);\n");
+        return;
+    }
     u32 after = segment_after(l, segment), target = l->m->segment_of[o->target];
     if (o->kind == OP_BRA && o->flags & OPF_BACKWARD)
         buf_printf(out, "    if (fails(insns + %u < max_insns)) LEAVE(last);\n",
@@ -283,16 +289,17 @@ static void write_flush(const struct loop *l, struct buf *out, const struct chun
 }
 
 void loop_write(const struct loop *l, struct buf *out) {
-    for (u32 i = 0; i < l->nchunks; i++) write_flush(l, out, l->chunks[i]);
+    for (u32 i = 0; i < l->nchunks && !l->is_region; i++) write_flush(l, out, l->chunks[i]);
     write_entry(l, out);
     for (u32 i = 0; i < l->nsegments; i++)
         if (!l->is_masked[i]) write_whole_segment(l, out, i);
     buf_puts(out, "leave:\n");
-    for (u32 i = 0; i < l->nchunks; i++)
+    for (u32 i = 0; i < l->nchunks && !l->is_region; i++)
         if (l->chunks[i]->nloads)
             buf_printf(out, "    if (runs_%u) flush_%u_%u(x, loads, runs_%u, &failures_%u);\n", i,
                        l->header, i, i, i);
     for (u32 i = 0; i < l->nvars; i++) leave_var(l, out, i);
+    buf_puts(out, "count:\n");
     write_counts(l, out);
     buf_puts(out, "}\n");
 }

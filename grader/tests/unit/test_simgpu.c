@@ -439,85 +439,6 @@ START_TEST(a_sample_counts_the_whole_launch) {
 }
 END_TEST
 
-/* Also with the time model, whose launches trace some of the blocks. The second program's loops run
- * as functions. */
-START_TEST(native_code_gives_the_same_counters) {
-    static const char *const programs[] = {"two", "native_loops"};
-    ck_assert_int_eq(shell("%s/simgpu nvcc grader/tests/programs/native_loops.cu -o "
-                           "%s/native_loops",
-                           build, work),
-                     0);
-    for (int i = 0; i < 4; i++)
-        ck_assert_int_eq(shell("%s/simgpu run %s --time --counters json --counters-file "
-                               "%s/native%d %s/%s >/dev/null 2>%s/err",
-                               build, i % 2 ? "--native" : "", work, i, work, programs[i / 2],
-                               work),
-                         0);
-    for (int i = 0; i < 4; i += 2)
-        ck_assert_int_eq(shell("cmp %s/native%d %s/native%d", work, i, work, i + 1), 0);
-    ck_assert_int_eq(shell("! grep -q 'no native code' %s/err", work), 0);
-}
-END_TEST
-
-START_TEST(without_a_compiler_the_interpreter_runs) {
-    ck_assert_int_eq(
-        shell("env PATH=/nonexistent %s/simgpu run --native %s/two 2>%s/err >/dev/null", build,
-              work, work),
-        0);
-    /* Once, though the program has two kernels. */
-    ck_assert_int_eq(shell("test $(grep -c \"no native code: can't run gcc\" %s/err) = 1", work),
-                     0);
-}
-END_TEST
-
-/* A gcc that logs each call and then runs the real one. A new version compiles both kernels once;
- * the second run takes both objects from the cache. */
-START_TEST(native_objects_are_kept_for_the_compiler_version) {
-    ck_assert_int_eq(
-        shell(
-            "mkdir -p %s/bin && printf '#!/bin/sh\\ntest \"$1\" = --version && exec echo gcc %d\\n"
-            "echo call >>%s/calls\\nexec %%s \"$@\"\\n' $(command -p -v gcc) >%s/bin/gcc && "
-            "chmod +x %s/bin/gcc && rm -f %s/calls",
-            work, (int)getpid(), work, work, work, work),
-        0);
-    for (unsigned i = 0; i < 2; i++)
-        ck_assert_int_eq(shell("PATH=%s/bin:$PATH %s/simgpu run --native %s/two 1 2 >%s/out && "
-                               "test \"$(cat %s/out)\" = 189 && test $(wc -l <%s/calls) = 2",
-                               work, build, work, work, work, work),
-                         0);
-}
-END_TEST
-
-/* A gcc that kills who runs it. */
-START_TEST(a_killed_run_leaves_no_native_code_behind) {
-    ck_assert_int_eq(shell("mkdir -p %s/kill %s/tmp && printf '#!/bin/sh\n"
-                           "test \"$1\" = --version && exec echo gcc %d\nkill -9 $PPID\n' "
-                           ">%s/kill/gcc && chmod +x %s/kill/gcc",
-                           work, work, (int)getpid(), work, work),
-                     0);
-    ck_assert_int_ne(shell("PATH=%s/kill:$PATH TMPDIR=%s/tmp %s/simgpu run --native %s/two 1 2 "
-                           ">/dev/null 2>&1",
-                           work, work, build, work),
-                     0);
-    ck_assert_int_eq(shell("ls %s/tmp | grep -q native", work), 1);
-}
-END_TEST
-
-/* 5000 steps of at least two instructions each. The interpreter starts at once. */
-START_TEST(native_code_of_a_long_kernel_is_not_made) {
-    build_source("long", "#define A x = x * 3 ^ y; y = y + x;\n#define B A A A A A A A A A A\n"
-                         "#define C B B B B B B B B B B\n#define D C C C C C C C C C C\n"
-                         "__global__ void steps(unsigned *p) { unsigned x = p[0], y = p[1];\n"
-                         "    D D D D D p[0] = x; }\n"
-                         "int main() { unsigned *p; cudaMalloc(&p, 8); cudaMemset(p, 1, 8);\n"
-                         "    steps<<<1, 1>>>(p); return cudaDeviceSynchronize(); }\n");
-    ck_assert_int_eq(shell("timeout 20 %s/simgpu run --native %s/long 2>%s/err", build, work, work),
-                     0);
-    ck_assert_int_eq(
-        shell("grep -q 'no native code: kernel .* operations.*interpreter' %s/err", work), 0);
-}
-END_TEST
-
 /* CMake links a program without a CUDA file by the C++ compiler; the toolchain file has it link our
  * runtime and cuBLAS. */
 START_TEST(a_cmake_project_without_cuda_files_links_our_libraries) {
@@ -572,11 +493,6 @@ UNIT_SUITE(simgpu) {
     tcase_add_test(tc, invalid_picture_directives_are_reported);
     tcase_add_test(tc, text_counters_name_their_lines);
     tcase_add_test(tc, a_sample_counts_the_whole_launch);
-    tcase_add_test(tc, native_code_gives_the_same_counters);
-    tcase_add_test(tc, without_a_compiler_the_interpreter_runs);
-    tcase_add_test(tc, native_objects_are_kept_for_the_compiler_version);
-    tcase_add_test(tc, a_killed_run_leaves_no_native_code_behind);
-    tcase_add_test(tc, native_code_of_a_long_kernel_is_not_made);
     suite_add_tcase(suite, tc);
     return suite;
 }
