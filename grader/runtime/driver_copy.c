@@ -21,7 +21,9 @@ static bool convert_end(const struct copy_end *e, const CUDA_MEMCPY3D *c, struct
         pos->x /= (*array)->element_bytes;
         return true;
     }
-    size_t pitch = e->pitch ? e->pitch : e->x_bytes + c->WidthInBytes;
+    /* Programs don't always set the pitch of a single row. */
+    bool has_pitch = e->pitch && (c->Height > 1 || c->Depth > 1);
+    size_t pitch = has_pitch ? e->pitch : e->x_bytes + c->WidthInBytes;
     void *p = e->type == CU_MEMORYTYPE_HOST ? e->host : (void *)e->device;
     *memory = (struct cudaPitchedPtr){p, pitch, pitch, e->height ? e->height : c->Height};
     return p;
@@ -85,11 +87,20 @@ static int copy_2d(const CUDA_MEMCPY2D *c, bool is_async, CUstream s) {
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D *c) { return WITH_CONTEXT(copy_2d(c, false, 0)); }
 CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D *c) { return WITH_CONTEXT(copy_2d(c, false, 0)); }
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *c, CUstream s) {
-    return WITH_CONTEXT(copy_2d(c, true, s));
+    return WITH_STREAM(s, copy_2d(c, true, s));
 }
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D *c) { return WITH_CONTEXT(copy(c, false, 0)); }
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D *c, CUstream s) {
-    return WITH_CONTEXT(copy(c, true, s));
+    return WITH_STREAM(s, copy(c, true, s));
+}
+
+/* The structure differs only in two contexts, where CUDA_MEMCPY3D has reserved fields. Addresses
+ * tell the devices. */
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *c) {
+    return WITH_CONTEXT(copy((const CUDA_MEMCPY3D *)c, false, 0));
+}
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *c, CUstream s) {
+    return WITH_STREAM(s, copy((const CUDA_MEMCPY3D *)c, true, s));
 }
 
 /* ---- between arrays and linear memory: rows of a one-dimensional copy ---- */

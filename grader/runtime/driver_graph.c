@@ -195,3 +195,34 @@ CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type) {
 CUresult cuGraphClone(CUgraph *out, CUgraph g) { return WITH_DRIVER(cudaGraphClone(out, g)); }
 CUresult cuGraphDestroyNode(CUgraphNode node) { return WITH_DRIVER(cudaGraphDestroyNode(node)); }
 CUresult cuGraphUpload(CUgraphExec x, CUstream s) { return WITH_CONTEXT(cudaGraphUpload(x, s)); }
+
+/* ---- edges; from CUDA 13 on with data, of which ours have none ---- */
+
+#if CUDA_VERSION >= 13000
+#define WITH_DATA(type) type *data,
+#define DATA            (void *)data, /* both interfaces lay it out alike */
+#else
+#define WITH_DATA(type)
+#define DATA
+#endif
+
+CUresult cuGraphGetEdges(CUgraph g, CUgraphNode *from, CUgraphNode *to,
+                         WITH_DATA(CUgraphEdgeData) size_t *n) {
+    return WITH_DRIVER(cudaGraphGetEdges(g, from, to, DATA n));
+}
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *out,
+                                    WITH_DATA(CUgraphEdgeData) size_t *n) {
+    return WITH_DRIVER(cudaGraphNodeGetDependencies(node, out, DATA n));
+}
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *out,
+                                      WITH_DATA(CUgraphEdgeData) size_t *n) {
+    return WITH_DRIVER(cudaGraphNodeGetDependentNodes(node, out, DATA n));
+}
+CUresult cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
+                                WITH_DATA(const CUgraphEdgeData) size_t n) {
+    return WITH_DRIVER(cudaGraphAddDependencies(g, from, to, DATA n));
+}
+CUresult cuGraphRemoveDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
+                                   WITH_DATA(const CUgraphEdgeData) size_t n) {
+    return WITH_DRIVER(cudaGraphRemoveDependencies(g, from, to, DATA n));
+}

