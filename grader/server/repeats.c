@@ -111,7 +111,7 @@ void repeats_forget(struct server *s) {
  * the history of streams. */
 static bool is_applicable(const struct server *s) {
     return s->repeats && !s->recording && !s->sticky_error && !s->has_stream_order &&
-           !s->has_shared_allocations && s->backend->ndevices == 1;
+           !s->has_shared_allocations && s->backend->ndevices <= 1;
 }
 
 /* Returns true if a message neither changes the device nor shows what its memory holds. */
