@@ -38,8 +38,8 @@ struct backend_result {
 };
 
 /* Of all device memory, and of which bytes count as initialized. */
-struct backend_digest {
-    uint64_t words[SIM_DIGEST_WORDS];
+struct backend_hash {
+    uint64_t words[SIM_HASH_WORDS];
 };
 
 struct backend {
@@ -94,8 +94,8 @@ struct backend_ops {
     bool (*fill)(struct backend *, uint64_t to, uint8_t value, uint64_t bytes);
     bool (*copy)(struct backend *, uint64_t to, uint64_t from, uint64_t bytes);
 
-    /* Equal digests mean equal memory. NULL if a device can't tell. */
-    void (*memory_digest)(struct backend *, struct backend_digest *out);
+    /* Equal hashes mean equal memory. NULL if a device can't tell. */
+    void (*memory_state_hash)(struct backend *, struct backend_hash *out);
 
     /* Returns true with a report if a range holds values from uninitialized reads, each only
      * once. NULL if a device cannot check this. */

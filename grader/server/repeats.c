@@ -1,6 +1,6 @@
 /* repeats.c — implements repeats.h.
  *
- * Finding a cycle costs two digests of device memory, before and after it. So it is tried only once
+ * Finding a cycle costs two hashes of device memory, before and after it. So it is tried only once
  * repeated commands have cost several times as much, twice as much after each failure of the same
  * repetition, and never when failures would cost more than a small share of all commands. */
 #include "grader/server/repeats.h"
@@ -9,12 +9,12 @@
 #include <string.h>
 
 enum {
-    MAX_PERIOD = 64,                   /* commands of a cycle */
-    MAX_CYCLE_BYTES = 64 << 20,        /* of data that its commands write */
-    MIN_COST_RATIO = 4,                /* seconds of repeated commands to those of a digest */
-    MAX_FAILURES = 20,                 /* doublings of that ratio */
-    MAX_VAIN_SHARE = 16,               /* one in so many seconds may go into digests in vain */
-    DIGEST_BYTES_PER_SECOND = 1 << 30, /* a low estimate, until one was taken */
+    MAX_PERIOD = 64,                 /* commands of a cycle */
+    MAX_CYCLE_BYTES = 64 << 20,      /* of data that its commands write */
+    MIN_COST_RATIO = 4,              /* seconds of repeated commands to those of a hash */
+    MAX_FAILURES = 20,               /* doublings of that ratio */
+    MAX_VAIN_SHARE = 16,             /* one in so many seconds may go into hashes in vain */
+    HASH_BYTES_PER_SECOND = 1 << 30, /* a low estimate, until one was taken */
 };
 
 /* One command of a cycle, as it was executed. */
@@ -42,17 +42,17 @@ struct repeats {
     uint64_t matched;
     double matched_seconds;
 
-    bool is_storing; /* the commands are stored in `cycle`, whose digest was taken before them */
-    struct backend_digest before;
+    bool is_storing; /* the commands are stored in `cycle`, whose hash was taken before them */
+    struct backend_hash before;
     uint64_t first_matched; /* `matched` at the first command of `cycle` */
     struct repeat_command cycle[MAX_PERIOD];
     unsigned ncycle;
     uint64_t cycle_bytes;
 
-    bool is_skipping;      /* the cycle changes nothing */
-    unsigned next;         /* the command of the cycle that comes next: earlier ones were skipped */
-    unsigned failures;     /* of the present repetition */
-    double digest_seconds; /* of the last one; 0 = none yet */
+    bool is_skipping;    /* the cycle changes nothing */
+    unsigned next;       /* the command of the cycle that comes next: earlier ones were skipped */
+    unsigned failures;   /* of the present repetition */
+    double hash_seconds; /* of the last one; 0 = none yet */
     double vain_seconds, command_seconds; /* of all failures; of all commands that were executed */
 };
 
@@ -147,7 +147,7 @@ void repeats_before_message(struct server *s, enum wb_op op) {
 
 /* ---- finding a cycle ---- */
 
-static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n) {
+static uint64_t key_bytes(uint64_t h, const void *bytes, size_t n) {
     const uint8_t *p = bytes;
     for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001b3ull;
     return h;
@@ -176,7 +176,7 @@ static void match(struct repeats *r, uint64_t key) {
         r->matched++;
         return;
     }
-    if (r->is_storing) r->vain_seconds += r->digest_seconds;
+    if (r->is_storing) r->vain_seconds += r->hash_seconds;
     clear_cycle(r);
     r->failures = 0;
     r->period = distance_to_equal(r, key);
@@ -184,11 +184,11 @@ static void match(struct repeats *r, uint64_t key) {
     r->matched_seconds = seconds_of_last(r, r->period);
 }
 
-static struct backend_digest take_digest(struct server *s) {
-    struct backend_digest d;
+static struct backend_hash take_hash(struct server *s) {
+    struct backend_hash d;
     double start = server_now();
-    s->backend->ops->memory_digest(s->backend, &d);
-    s->repeats->digest_seconds = server_now() - start;
+    s->backend->ops->memory_state_hash(s->backend, &d);
+    s->repeats->hash_seconds = server_now() - start;
     return d;
 }
 
@@ -199,11 +199,11 @@ static bool may_begin_here(struct repeats *r) {
     return r->had_read || !reads;
 }
 
-static bool is_worth_digests(struct server *s) {
+static bool is_worth_hashing(struct server *s) {
     struct repeats *r = s->repeats;
-    double cost = r->digest_seconds
-                      ? r->digest_seconds
-                      : (double)s->backend->ops->memory_used(s->backend) / DIGEST_BYTES_PER_SECOND;
+    double cost = r->hash_seconds
+                      ? r->hash_seconds
+                      : (double)s->backend->ops->memory_used(s->backend) / HASH_BYTES_PER_SECOND;
     return r->matched_seconds >= MIN_COST_RATIO * cost * (double)(1u << r->failures) &&
            MAX_VAIN_SHARE * (r->vain_seconds + 2 * cost) <= r->command_seconds;
 }
@@ -211,7 +211,7 @@ static bool is_worth_digests(struct server *s) {
 static void begin_storing(struct server *s) {
     struct repeats *r = s->repeats;
     clear_cycle(r);
-    r->before = take_digest(s);
+    r->before = take_hash(s);
     r->is_storing = true;
     r->first_matched = r->matched;
 }
@@ -219,13 +219,13 @@ static void begin_storing(struct server *s) {
 /* The stored cycle has ended, and its first command comes again. */
 static void end_storing(struct server *s) {
     struct repeats *r = s->repeats;
-    struct backend_digest after = take_digest(s);
+    struct backend_hash after = take_hash(s);
     r->is_storing = false;
     r->next = 0;
     r->is_skipping = memcmp(&after, &r->before, sizeof after) == 0;
     if (r->is_skipping) return;
     r->failures += r->failures < MAX_FAILURES;
-    r->vain_seconds += 2 * r->digest_seconds;
+    r->vain_seconds += 2 * r->hash_seconds;
     clear_cycle(r);
 }
 
@@ -265,12 +265,12 @@ static bool begin_command(struct server *s, const struct request *q) {
     if (!is_applicable(s)) return repeats_forget(s), false;
     if (skip_next(s, q)) return true;
     uint64_t key =
-        hash_bytes(hash_bytes(0xcbf29ce484222325ull, &q->op, sizeof q->op), q->bytes, q->size);
-    if (q->op == WB_OP_launch) key = hash_bytes(key, q->data.data, q->data.size);
+        key_bytes(key_bytes(0xcbf29ce484222325ull, &q->op, sizeof q->op), q->bytes, q->size);
+    if (q->op == WB_OP_launch) key = key_bytes(key, q->data.data, q->data.size);
     match(r, key);
     if (r->is_storing && r->matched == r->first_matched + r->period) end_storing(s);
     if (skip_next(s, q)) return true;
-    if (!r->is_storing && r->period && may_begin_here(r) && is_worth_digests(s)) begin_storing(s);
+    if (!r->is_storing && r->period && may_begin_here(r) && is_worth_hashing(s)) begin_storing(s);
     if (r->is_storing) store(r, q);
     if (r->cycle_bytes > MAX_CYCLE_BYTES) clear_cycle(r), r->failures = MAX_FAILURES;
     *past(r, 0) = (struct past_command){.key = key, .follows_read = r->had_read};

@@ -82,7 +82,7 @@ struct server *server_open(struct backend *b, const struct server_options *o, st
     if (!s->options.window_bytes) s->options.window_bytes = SERVER_WINDOW_BYTES;
     if (!s->options.max_recorded_bytes) s->options.max_recorded_bytes = 256 << 20;
     s->fd = s->client_fd = s->window_fd = -1;
-    if (o->skip_repeats && b->ops->memory_digest) s->repeats = repeats_new();
+    if (o->skip_repeats && b->ops->memory_state_hash) s->repeats = repeats_new();
     if (server_channel_open(s, e)) return s;
     server_close(s);
     return NULL;

@@ -177,9 +177,9 @@ static void fake_launch(struct backend *b, const struct backend_launch *l,
 unsigned fake_launch_count(struct backend *b) { return fake_of(b)->launch_count; }
 
 /* A sum of all words with their places is enough for the few values of a test. */
-static void fake_memory_digest(struct backend *b, struct backend_digest *out) {
+static void fake_memory_state_hash(struct backend *b, struct backend_hash *out) {
     struct fake *f = fake_of(b);
-    *out = (struct backend_digest){0};
+    *out = (struct backend_hash){0};
     for (uint64_t i = 0; i < f->top - FAKE_BASE; i++)
         out->words[0] = out->words[0] * 31 + f->bytes[i];
 }
@@ -209,7 +209,7 @@ static const struct backend_ops fake_ops = {
     OP(memory_used),   OP(write),      OP(read),
     OP(fill),          OP(copy),       OP(check_launch),
     OP(launch),        OP(occupancy),  OP(set_time_limit),
-    OP(drain_output),  OP(alloc_host), OP(memory_digest),
+    OP(drain_output),  OP(alloc_host), OP(memory_state_hash),
 #undef OP
 };
 

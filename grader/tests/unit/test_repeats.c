@@ -1,6 +1,6 @@
 /* test_repeats.c — tests which of a program's repeated commands the device server skips, and that
- * nobody can tell. A kernel of the fake device takes a millisecond, and a digest of its few bytes a
- * thousandth of that. So the server compares digests around the second repetition, at once. */
+ * nobody can tell. A kernel of the fake device takes a millisecond, and a hash of its few bytes a
+ * thousandth of that. So the server compares hashes around the second repetition, at once. */
 #include "grader/tests/unit/fake_device.h"
 #include "grader/tests/unit/unit.h"
 

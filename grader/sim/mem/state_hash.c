@@ -1,10 +1,10 @@
-/* digest.c — a digest of device memory. It runs at the speed of reading memory: the words of a
+/* state_hash.c — a hash of device memory. It runs at the speed of reading memory: the words of a
  * 64-byte piece go into eight sums, which depend on each other only at the end. */
 #include "grader/sim/mem/mem.h"
 
 #include <string.h>
 
-enum { PIECE = SIM_DIGEST_WORDS * sizeof(uint64_t), ROTATION = 29 };
+enum { PIECE = SIM_HASH_WORDS * sizeof(uint64_t), ROTATION = 29 };
 
 /* For a given word, a sum's old value determines the new one and vice versa. So two sums that
  * differ stay different while equal words are added. */
@@ -13,15 +13,15 @@ static uint64_t add_word(uint64_t sum, uint64_t word) {
     return product << ROTATION | product >> (64 - ROTATION);
 }
 
-static void add_piece(uint64_t sums[SIM_DIGEST_WORDS], const unsigned char *p) {
-    uint64_t words[SIM_DIGEST_WORDS];
+static void add_piece(uint64_t sums[SIM_HASH_WORDS], const unsigned char *p) {
+    uint64_t words[SIM_HASH_WORDS];
     memcpy(words, p, PIECE);
-    for (unsigned i = 0; i < SIM_DIGEST_WORDS; i++) sums[i] = add_word(sums[i], words[i]);
+    for (unsigned i = 0; i < SIM_HASH_WORDS; i++) sums[i] = add_word(sums[i], words[i]);
 }
 
-static void add_bytes(uint64_t out[SIM_DIGEST_WORDS], const unsigned char *p, uint64_t bytes) {
+static void add_bytes(uint64_t out[SIM_HASH_WORDS], const unsigned char *p, uint64_t bytes) {
     unsigned char last[PIECE] = {0};
-    uint64_t sums[SIM_DIGEST_WORDS]; /* which the compiler can keep in registers */
+    uint64_t sums[SIM_HASH_WORDS]; /* which the compiler can keep in registers */
     memcpy(sums, out, PIECE);
     for (; bytes >= PIECE; p += PIECE, bytes -= PIECE) add_piece(sums, p);
     memcpy(last, p, bytes);
@@ -30,8 +30,8 @@ static void add_bytes(uint64_t out[SIM_DIGEST_WORDS], const unsigned char *p, ui
 }
 
 /* The serials change with every allocation and free, so a kernel that does either leaves another
- * digest, though its heap may look the same afterwards. */
-void memory_digest(const struct memory *m, uint64_t out[SIM_DIGEST_WORDS]) {
+ * hash, though its heap may look the same afterwards. */
+void memory_state_hash(const struct memory *m, uint64_t out[SIM_HASH_WORDS]) {
     memset(out, 0, PIECE);
     out[0] = m->next_serial, out[1] = m->next_free_serial;
     for (unsigned i = 0; i < m->count; i++) {
