@@ -100,6 +100,7 @@ void repeats_forget(struct server *s) {
     struct repeats *r = s->repeats;
     if (!r || (!r->count && !r->ncycle)) return;
     unsigned n = r->is_skipping ? r->next : 0;
+    if (n) r->vain_seconds += 2 * r->hash_seconds; /* a loop that ends its cycles so gains little */
     r->is_skipping = false;
     for (unsigned i = 0; i < n; i++) run_skipped_command(s, &r->cycle[i]);
     clear_cycle(r);
