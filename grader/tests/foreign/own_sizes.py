@@ -122,8 +122,10 @@ cores that other work shared. A row of `own_sizes.tsv` exists for each program t
     python3 grader/tests/foreign/own_sizes.py --write --seconds=SECONDS
 
 The column "each launch" is the simulator without [repeated launches](../simgpu.md#repeated-launches)
-skipped, and 58e30524 that of 2026-11-23. They were run only for programs that end now, because
-a program that doesn't end with launches skipped doesn't end without."""
+skipped, and 58e30524 that of 2026-11-23. "Each launch" was run only for programs that end now, and
+58e30524 only for those that end then, too. A program is counted once its row exists: the machine
+was too busy to run all 68, and for a longer limit. `lci-cuda` reads past the end of its table, a
+fault of the program."""
 
 def read():
     if not os.path.exists(TABLE): return []
