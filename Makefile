@@ -7,7 +7,7 @@
 #                       check-hostile: attacks; check-mufu: approximate functions, all operands
 #   make test SUITE=x   run one suite of unit tests
 #   make bench          measure the simulator's speed; bench-calls: the runtime's calls
-#   make cublas         build cuBLAS for `build/simgpu nvcc`, half a minute
+#   make cublas         build cuBLAS for `build/simgpu nvcc`, half a minute; cusparse: cuSPARSE
 #   make fuzz           fuzz the parsers of foreign bytes with libFuzzer
 #   make pictures       draw the lessons' pictures
 #   make site           write lessons, tasks, ladders and guides as pages into build/site
@@ -231,17 +231,22 @@ $(B)/libexec/hostproc: $(call obj,grader/runtime/host.c grader/runtime/client.c)
 $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
-# Our cuBLAS has kernels, so nvcc compiles it: PTX for the oldest architecture of its toolkit. A
-# toolkit without cuBLAS's header can't compile programs that call it, so the objects stay empty.
-$(B)/obj/grader/cublas/%.o: grader/cublas/%.cu $(B)/flags | $(B)/setup.done
-	@mkdir -p $(@D)
-	$(Q)if [ -f $(CUDA)/include/cublas_v2.h ]; then \
-	  $(CUDA)/bin/nvcc -std=c++17 -O2 -I. $(CROSS:%=-ccbin $(CXX)) -Xcompiler -fPIC -gencode arch=compute_75,code=compute_75 -MMD -MP -c $< -o $@; \
-	else $(CC) -x c -c /dev/null -o $@; fi
-cublas: $(B)/lib/libwbcublas.a
-$(B)/lib/libwbcublas.a: $(patsubst %.cu,$(B)/obj/%.o,$(wildcard grader/cublas/*.cu)) $(call obj,$(wildcard grader/cublas/*.c))
-	@mkdir -p $(@D)
-	$(Q)rm -f $@ && ar rcs $@ $^
+# Our cuBLAS and cuSPARSE have kernels, so nvcc compiles them: PTX for the oldest architecture of its
+# toolkit. A toolkit without their header can't compile programs that call them, so the objects
+# stay empty.
+define VENDOR_LIBRARY
+$(B)/obj/grader/$(1)/%.o: grader/$(1)/%.cu $(B)/flags | $(B)/setup.done
+	@mkdir -p $$(@D)
+	$$(Q)if [ -f $(CUDA)/include/$(2) ]; then \
+	  $(CUDA)/bin/nvcc -std=c++17 -O2 -I. $(CROSS:%=-ccbin $(CXX)) -Xcompiler -fPIC -gencode arch=compute_75,code=compute_75 -MMD -MP -c $$< -o $$@; \
+	else $(CC) -x c -c /dev/null -o $$@; fi
+$(1): $(B)/lib/libwb$(1).a
+$(B)/lib/libwb$(1).a: $(patsubst %.cu,$(B)/obj/%.o,$(wildcard grader/$(1)/*.cu)) $(call obj,$(wildcard grader/$(1)/*.c))
+	@mkdir -p $$(@D)
+	$$(Q)rm -f $$@ && ar rcs $$@ $$^
+endef
+$(eval $(call VENDOR_LIBRARY,cublas,cublas_v2.h))
+$(eval $(call VENDOR_LIBRARY,cusparse,cusparse.h))
 # A fake driver that checks its callers, for the tests of the gpu backend; then programs that
 # compare the time model with measurements.
 fake_c := $(wildcard grader/tests/fakecuda/*.c)
@@ -320,14 +325,14 @@ PATIENT := CK_DEFAULT_TIMEOUT=60 $(if $(SAN),CK_TIMEOUT_MULTIPLIER=10)
 # Installs programs, book and guides below PREFIX (grader/install.sh). DESTDIR stages them for a
 # package.
 PREFIX ?= /usr/local
-install: all cublas
+install: all cublas cusparse
 	$(Q)sh grader/install.sh $(B) '$(PREFIX)' '$(DESTDIR)'
 uninstall:
 	$(Q)sh grader/install.sh $(B) '$(PREFIX)' '$(DESTDIR)' uninstall
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
 suites := $(sort $(shell sed -n 's/^UNIT_SUITE(\(.*\)) {/\1/p' $(unit_c) /dev/null))
-tests  := all cublas $(B)/makesite $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
+tests  := all cublas cusparse $(B)/makesite $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 check: check-suites check-format
 	$(Q)$(PATIENT) $(B)/tests/hostile --quick
 	$(Q)$(B)/grader verify --quick
@@ -395,7 +400,7 @@ dist:
 student-release: all
 	$(Q)sh grader/dist.sh $(B) student $(RELEASED)
 # Makes a Debian package in build/ (grader/deb.sh).
-deb: all cublas
+deb: all cublas cusparse
 	$(Q)sh grader/deb.sh $(B)
 # Tests the package and the containers' steps in a fresh Debian, as another user. ROOT names a
 # folder that debootstrap made.
@@ -462,5 +467,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all code-digest cublas baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-large check-memory check-native check-similar check-slurm check-workers check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
+.PHONY: all code-digest cublas cusparse baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-large check-memory check-native check-similar check-slurm check-workers check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null) $(B)/native_prelude.d

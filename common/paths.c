@@ -226,6 +226,7 @@ static const struct {
     {"hostproc", "libexec/hostproc", "../libexec/warpbook/hostproc"},
     {"libwbcudart.a", "lib/libwbcudart.a", "../lib/warpbook/libwbcudart.a"},
     {"libwbcublas.a", "lib/libwbcublas.a", "../lib/warpbook/libwbcublas.a"},
+    {"libwbcusparse.a", "lib/libwbcusparse.a", "../lib/warpbook/libwbcusparse.a"},
     {"carry", "lib/carry", "../lib/warpbook/carry"},
 };
 

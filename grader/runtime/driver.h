@@ -13,6 +13,9 @@ CUresult wb_driver_check_device(CUdevice d);
 int wb_driver_context_device(CUcontext c);
 CUcontext wb_driver_context_of(unsigned device);
 
+/* Converts a copy of rows (driver_copy.c); returns the runtime's error. */
+int wb_driver_copy_params(const CUDA_MEMCPY3D *c, struct cudaMemcpy3DParms *p);
+
 /* CUDA's headers have it since 12.3. */
 CUresult cuFuncGetName(const char **name, CUfunction f);
 

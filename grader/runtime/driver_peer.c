@@ -44,6 +44,17 @@ CUresult cuStreamGetCtx(CUstream s, CUcontext *out) {
     return error;
 }
 
+static int get_range_attribute(void *out, CUpointer_attribute a, CUdeviceptr p) {
+    struct wb_range r;
+    if (!wb_range_find((void *)p, &r)) return cudaErrorInvalidValue;
+    switch ((int)a) {
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)out = r.start; return 0;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)out = r.bytes; return 0;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(CUmemoryPool *)out = r.pool; return 0;
+    }
+    return wb_unsupported("cuPointerGetAttribute of this attribute");
+}
+
 static int get_pointer_attribute(void *out, CUpointer_attribute a, CUdeviceptr p) {
     struct cudaPointerAttributes attributes;
     int error = cudaPointerGetAttributes(&attributes, (void *)p);
@@ -69,8 +80,32 @@ static int get_pointer_attribute(void *out, CUpointer_attribute a, CUdeviceptr p
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)out = attributes.device; return 0;
     case CU_POINTER_ATTRIBUTE_MAPPED: *(unsigned *)out = attributes.devicePointer != NULL; return 0;
     }
-    return wb_unsupported("cuPointerGetAttribute of this attribute");
+    return get_range_attribute(out, a, p);
 }
 CUresult cuPointerGetAttribute(void *out, CUpointer_attribute a, CUdeviceptr p) {
     return WITH_CONTEXT(get_pointer_attribute(out, a, p));
+}
+
+/* Sets the value of an attribute that a pointer doesn't have. */
+static void set_absent_attribute(void *out, CUpointer_attribute a) {
+    if (a == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) *(int *)out = CU_DEVICE_INVALID;
+    else if (a == CU_POINTER_ATTRIBUTE_MEMORY_TYPE || a == CU_POINTER_ATTRIBUTE_IS_MANAGED ||
+             a == CU_POINTER_ATTRIBUTE_MAPPED)
+        *(unsigned *)out = 0;
+    else *(uint64_t *)out = 0;
+}
+
+/* Memory that is not CUDA's, or lacks an attribute, is no error here. */
+static int get_pointer_attributes(unsigned n, const CUpointer_attribute *a, void **out,
+                                  CUdeviceptr p) {
+    if (!a || !out) return cudaErrorInvalidValue;
+    for (unsigned i = 0; i < n; i++) {
+        int error = get_pointer_attribute(out[i], a[i], p);
+        if (error == cudaErrorInvalidValue && out[i]) set_absent_attribute(out[i], a[i]);
+        else if (error) return error;
+    }
+    return 0;
+}
+CUresult cuPointerGetAttributes(unsigned n, CUpointer_attribute *a, void **out, CUdeviceptr p) {
+    return WITH_CONTEXT(get_pointer_attributes(n, a, out, p));
 }

@@ -37,6 +37,11 @@ struct backend_result {
     struct sim_result sim;         /* counters, lines, reports: simulated GPU only; else zero */
 };
 
+/* Of all device memory, and of which bytes count as initialized. */
+struct backend_hash {
+    uint64_t words[SIM_HASH_WORDS];
+};
+
 struct backend {
     const struct backend_ops *ops;
     const struct gpu_device *device;
@@ -88,6 +93,9 @@ struct backend_ops {
     bool (*read)(struct backend *, uint64_t from, void *data, uint64_t bytes);
     bool (*fill)(struct backend *, uint64_t to, uint8_t value, uint64_t bytes);
     bool (*copy)(struct backend *, uint64_t to, uint64_t from, uint64_t bytes);
+
+    /* Equal hashes mean equal memory. NULL if a device can't tell. */
+    void (*memory_state_hash)(struct backend *, struct backend_hash *out);
 
     /* Returns true with a report if a range holds values from uninitialized reads, each only
      * once. NULL if a device cannot check this. */

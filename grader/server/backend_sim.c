@@ -218,6 +218,10 @@ static bool sim_backend_copy(struct backend *b, uint64_t to, uint64_t from, uint
     return sim_copy(backend_sim(b), to, from, bytes) == SIM_OK;
 }
 
+static void sim_backend_memory_state_hash(struct backend *b, struct backend_hash *out) {
+    sim_memory_state_hash(backend_sim(b), out->words);
+}
+
 static bool sim_backend_check_initialized(struct backend *b, uint64_t from, uint64_t bytes,
                                           struct sim_report *out) {
     return sim_check_undefined(backend_sim(b), from, bytes, out);
@@ -366,6 +370,7 @@ static const struct backend_ops sim_ops = {
     OP(memory_used),
     OP(write),
     OP(read),
+    OP(memory_state_hash),
     OP(check_initialized),
     OP(set_stream_clock),
     OP(check_host_access),

@@ -33,6 +33,7 @@ struct live_allocation {
 /* A launch that was acknowledged but has not run yet. */
 struct pending_launch {
     const struct server_kernel *kernel; /* NULL = none */
+    struct wb_req_launch request;
     struct backend_launch launch;
     _Alignas(16) uint8_t params[WB_PARAM_BYTES];
 };
@@ -84,6 +85,8 @@ struct server {
                                               * that was not requested yet */
     bool version_mismatch;                   /* its last message was a hello of another version */
 
+    struct repeats *repeats;     /* repeats.h; NULL = every command is executed */
+    bool has_shared_allocations; /* Host and device have shared memory since the context began. */
     bool has_stream_order; /* The order of commands is known; memory.c checks their accesses. */
 
     bool call_requested; /* the host process asked for a call, with: */

@@ -1,7 +1,7 @@
 /* launch.c — kernel launches: checks them as a CUDA runtime would, then runs them unless recording.
  * A fault poisons the context: as on a GPU, the launch itself succeeds and every later call returns
  * the error. */
-#include "grader/server/internal.h"
+#include "grader/server/repeats.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,19 +28,35 @@ static void drain_output(struct server *s) {
     truncate_output(&s->device_stderr);
 }
 
-static void execute_launch(struct server *s, const struct server_kernel *k,
-                           const struct backend_launch *l) {
-    struct backend_result result = {0};
-    struct server_launch done = {s->launches, k->name, l, NULL, s->backend, s->fd};
-    if (s->options.on_launch_begin) s->options.on_launch_begin(s->options.user, &done);
+/* Does what a launch does besides changing memory. */
+static void account_launch(struct server *s, struct server_launch *l,
+                           const struct backend_result *result) {
+    s->seconds += result->seconds;
+    s->sticky_error = result->error;
+    l->result = result;
+    server_clock_launch(s, l);
+    if (s->options.on_launch) s->options.on_launch(s->options.user, l);
+    s->launches++;
+}
+
+/* Returns true if the launch wrote output. */
+static bool execute_launch(struct server *s, struct server_launch *l,
+                           struct backend_result *result) {
+    size_t bytes = s->device_stdout.size + s->device_stderr.size;
+    if (s->options.on_launch_begin) s->options.on_launch_begin(s->options.user, l);
     s->backend->ops->set_time_limit(s->backend, seconds_left(s));
-    s->backend->ops->launch(s->backend, l, &result);
-    s->seconds += result.seconds, s->busy_seconds += result.sim.busy_seconds;
-    s->sticky_error = result.error;
+    s->backend->ops->launch(s->backend, l->launch, result);
+    s->busy_seconds += result->sim.busy_seconds;
     drain_output(s);
-    done.result = &result;
-    server_clock_launch(s, &done);
-    if (s->options.on_launch) s->options.on_launch(s->options.user, &done);
+    return s->device_stdout.size + s->device_stderr.size != bytes;
+}
+
+static void replay_launch(struct server *s, const struct server_kernel *k,
+                          const struct backend_launch *launch) {
+    struct backend_result result = {0};
+    struct server_launch l = {s->launches, k->name, launch, NULL, s->backend, s->fd};
+    execute_launch(s, &l, &result);
+    account_launch(s, &l, &result);
     sim_result_free(&result.sim);
 }
 
@@ -83,9 +99,10 @@ static int check_launch(struct server *s, const struct server_kernel *k,
                          k->name, (unsigned long long)q->dynamic_shared, k->max_dynamic_shared);
 }
 
-static void defer_launch(struct server *s, const struct server_kernel *k,
-                         const struct backend_launch *l) {
+static void defer_launch(struct server *s, const struct wb_req_launch *q,
+                         const struct server_kernel *k, const struct backend_launch *l) {
     s->pending.kernel = k;
+    s->pending.request = *q;
     s->pending.launch = *l;
     s->pending.launch.params = s->pending.params;
     memcpy(s->pending.params, l->params, l->param_bytes);
@@ -110,17 +127,25 @@ int server_exec_launch(struct server *s, const struct wb_req_launch *q, struct m
     /* The launch was valid when recorded; later attributes of the kernel don't matter. */
     int error = is_replay ? 0 : check_launch(s, k, q, &l);
     if (error) return error;
-    if (is_replay) execute_launch(s, k, &l), s->launches++;
+    if (is_replay) replay_launch(s, k, &l);
     else if (s->recording) s->seconds += s->backend->device->launch_seconds, s->launches++;
-    else defer_launch(s, k, &l);
+    else defer_launch(s, q, k, &l);
     return 0;
 }
 
 void server_run_pending(struct server *s) {
-    const struct server_kernel *k = s->pending.kernel;
+    struct backend_result result = {0};
+    struct server_launch l = {
+        s->launches, s->pending.kernel->name, &s->pending.launch, NULL, s->backend, s->fd};
     s->pending.kernel = NULL;
-    execute_launch(s, k, &s->pending.launch);
-    s->launches++;
+    const struct backend_result *known = repeats_begin_launch(s, &s->pending);
+    if (known) {
+        account_launch(s, &l, known);
+        return;
+    }
+    bool has_output = execute_launch(s, &l, &result);
+    account_launch(s, &l, &result);
+    repeats_end_launch(s, &result, has_output);
 }
 
 int server_on_launch(struct server *s, const struct wb_req_launch *q, struct message_tail tail,

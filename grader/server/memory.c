@@ -2,8 +2,8 @@
  * before any access. While grading, the client may fill temporary device memory but must not read
  * device memory back. */
 #include "common/text.h"
-#include "grader/server/internal.h"
 #include "grader/server/launch_stats.h"
+#include "grader/server/repeats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -327,6 +327,7 @@ int server_on_alloc_shared(struct server *s, const struct wb_req_alloc_shared *q
     snprintf(name, sizeof name, "%s #%u", q->managed ? "cudaMallocManaged" : "pinned memory",
              ++s->allocations);
     p->address = s->backend->ops->alloc_shared(s->backend, q->bytes, name);
+    s->has_shared_allocations = true;
     if (p->address) return add_live(s, p->address, q->bytes), 0;
     return server_refuse(s, WB_cudaErrorMemoryAllocation,
                          "out of shared host memory: %llu bytes requested, the limit is %llu bytes",
@@ -429,8 +430,7 @@ int server_on_write(struct server *s, const struct wb_req_write *q, struct messa
             buffer->name);
     struct message_tail data = {tail.size ? tail.data : s->window + q->window_offset, bytes};
     server_clock_bus_copy(s, true, false, q->address, bytes);
-    return s->recording ? write_recorded(s, q, data, !tail.size)
-                        : server_exec_write(s, q, data.data);
+    return s->recording ? write_recorded(s, q, data, !tail.size) : repeats_write(s, q, data);
 }
 
 /* Of what is read back. */
@@ -442,8 +442,10 @@ static void report_uninitialized(struct server *s, uint64_t address, uint64_t pi
     for (uint64_t i = 0; s->options.on_report && ops->check_initialized && i < (flat ? 1 : rows);
          i++)
         if (ops->check_initialized(s->backend, address + i * pitch, flat ? width * rows : width,
-                                   &r))
+                                   &r)) {
+            repeats_forget(s); /* the bytes count as initialized from now on */
             s->options.on_report(s->options.user, &r);
+        }
 }
 
 int server_on_read(struct server *s, const struct wb_req_read *q, struct message_tail tail,
@@ -483,7 +485,7 @@ int server_on_fill(struct server *s, const struct wb_req_fill *q, struct message
         error = server_refuse(s, WB_cudaErrorNotPermitted,
                               "`%s` lies in host memory: fill device memory and copy it there",
                               host_buffer_at(s, q->address)->name);
-    if (!error) error = server_exec_fill(s, q);
+    if (!error) error = repeats_fill(s, q);
     if (!error)
         server_clock_device_op(s, server_fill_launch_fraction, (double)q->width * (double)q->rows);
     if (!error) recording_append(s, WB_OP_fill, q, sizeof *q, (struct message_tail){0}, 0);
@@ -520,7 +522,7 @@ int server_on_copy(struct server *s, const struct wb_req_copy *q, struct message
             host_buffer_at(s, q->from)->name, host_buffer_at(s, q->to)->name);
     if (!error && q->to - s->backend->base < s->shared_bytes)
         report_uninitialized(s, q->from, q->from_pitch, q->width, q->rows);
-    if (!error) error = server_exec_copy(s, q);
+    if (!error) error = repeats_copy(s, q);
     if (!error) clock_copy(s, q);
     if (!error) recording_append(s, WB_OP_copy, q, sizeof *q, (struct message_tail){0}, 0);
     return error;

@@ -1,7 +1,7 @@
 /* server.c — the device server's loop: receives a frame, checks its sizes, calls the message's
  * handler and sends the reply. The handlers are in memory.c, modules.c and launch.c; recordings in
  * record.c. */
-#include "grader/server/internal.h"
+#include "grader/server/repeats.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -82,6 +82,7 @@ struct server *server_open(struct backend *b, const struct server_options *o, st
     if (!s->options.window_bytes) s->options.window_bytes = SERVER_WINDOW_BYTES;
     if (!s->options.max_recorded_bytes) s->options.max_recorded_bytes = 256 << 20;
     s->fd = s->client_fd = s->window_fd = -1;
+    if (o->skip_repeats && b->ops->memory_state_hash) s->repeats = repeats_new();
     if (server_channel_open(s, e)) return s;
     server_close(s);
     return NULL;
@@ -92,6 +93,7 @@ void server_close(struct server *s) {
     server_channel_close(s);
     server_modules_clear(s);
     free(s->kernels);
+    repeats_free(s->repeats);
     free(s->upload);
     free(s->live_allocations);
     free(s->event_ns);
@@ -137,6 +139,7 @@ void server_disconnect(struct server *s) { shutdown(s->fd, SHUT_RDWR); }
 void server_context_clear(struct server *s, bool keep_variables) {
     (keep_variables ? s->backend->ops->free_all : s->backend->ops->reset)(s->backend);
     s->sticky_error = 0;
+    s->has_shared_allocations = false;
     server_clear_devices(s);
     s->seconds = 0;
     s->launches = s->allocations = 0;
@@ -171,6 +174,7 @@ static int dispatch(struct server *s, const uint8_t *frame, size_t size, void *r
     const uint8_t *fixed = frame + sizeof *q;
     struct message_tail tail = {fixed + h->request, size - sizeof *q - h->request};
     s->note[0] = 0;
+    repeats_before_message(s, q->op);
     int status = h->run(s, fixed, tail, reply, out);
     record_first_error(s, h, status);
     return status;

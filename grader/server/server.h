@@ -46,6 +46,7 @@ struct server_launch {
 
 struct server_options {
     bool grading;
+    bool skip_repeats;     /* Don't execute commands that would change nothing: repeats.h */
     bool sanitize;         /* The client checks for host accesses that come too early. */
     uint64_t window_bytes; /* 0 = 16 MiB */
     /* A client's connection, owned by the server from here on; 0 = create one to inherit. */

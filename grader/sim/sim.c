@@ -126,6 +126,9 @@ unsigned sim_list_accesses(const struct sim *s, uint64_t low, uint64_t high,
                            struct sim_access_run *out, unsigned max) {
     return race_streams_list(s, low, high, out, max);
 }
+void sim_memory_state_hash(const struct sim *s, uint64_t out[SIM_HASH_WORDS]) {
+    memory_state_hash(&s->memory, out);
+}
 uint64_t sim_memory_used(const struct sim *s) { return s->memory.used_by[s->memory.device]; }
 
 bool sim_find_allocation(struct sim *s, uint64_t address, uint64_t *start, uint64_t *bytes) {

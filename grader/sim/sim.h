@@ -193,6 +193,10 @@ bool sim_check_undefined(struct sim *s, uint64_t address, uint64_t bytes, struct
 /* Marks a range as uninitialized; its bytes stay. */
 enum sim_status sim_mark_uninitialized(struct sim *s, uint64_t address, uint64_t bytes);
 uint64_t sim_memory_used(const struct sim *s); /* of the selected device */
+/* Sets a hash of all live allocations: where they lie, their bytes, and which of these are
+ * initialized. Each changed word changes it, but for one case in 2^64. */
+enum { SIM_HASH_WORDS = 8 };
+void sim_memory_state_hash(const struct sim *s, uint64_t out[SIM_HASH_WORDS]);
 
 /* ---- textures and surfaces ---- */
 

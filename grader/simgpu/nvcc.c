@@ -66,34 +66,51 @@ static const char *const relocatable_options[] = {
 struct nvcc_command {
     char **argv;
     int argc;
-    bool has_architecture, needs_link, relocatable, needs_cublas;
+    bool has_architecture, needs_link, relocatable;
+    unsigned vendor_libraries; /* a bit for each of vendor_libraries that the program links */
 };
+
+/* NVIDIA's libraries that ours replace: libNAME.so by libwbNAME.a. */
+static const char *const vendor_libraries[] = {"cusparse", "cublas"};
+enum { VENDOR_LIBRARIES = sizeof vendor_libraries / sizeof *vendor_libraries };
 
 /* Returns true for the libraries that ours replaces: it holds the runtime and the driver API. */
 static bool is_runtime_library(const char *arg) {
     return starts_with(arg, "-lcudart") || !strcmp(arg, "-lcuda");
 }
 
-/* Returns true for cuBLAS, by its -l option or, as CMake's CUDA::cublas, by its path. */
-static bool is_cublas(const char *arg) {
-    const char *name = strrchr(arg, '/');
-    if (!strcmp(arg, "-lcublas") || !strcmp(arg, "-lcublas_static")) return true;
-    return name && (starts_with(name, "/libcublas.so") || !strcmp(name, "/libcublas_static.a"));
+/* Returns true for the library's -l option or, as CMake's CUDA::cublas, its path. */
+static bool names_library(const char *arg, const char *library) {
+    const char *file = strrchr(arg, '/');
+    const char *name = starts_with(arg, "-l")              ? arg + 2
+                       : file && starts_with(file, "/lib") ? file + strlen("/lib")
+                                                           : "";
+    if (!starts_with(name, library)) return false;
+    const char *rest = name + strlen(library);
+    return file ? starts_with(rest, ".so") || !strcmp(rest, "_static.a")
+                : !*rest || !strcmp(rest, "_static");
+}
+
+/* Returns the bit of the library of ours that replaces the argument's, or 0. */
+static unsigned find_vendor_library(const char *arg) {
+    for (unsigned i = 0; i < VENDOR_LIBRARIES; i++)
+        if (names_library(arg, vendor_libraries[i])) return 1u << i;
+    return 0;
 }
 
 /* Warns about NVIDIA's host libraries: they hold kernels only as machine code and bring their own
  * runtime. */
 static void warn_machine_code_only(const char *arg) {
-    static const char *const libraries[] = {"cublasLt", "cufft",  "cufftw", "curand", "cusolver",
-                                            "cusparse", "cudnn",  "nccl",   "nppc",   "nppi",
-                                            "npps",     "nvjpeg", NULL};
+    static const char *const libraries[] = {"cublasLt", "cufft", "cufftw", "curand",
+                                            "cusolver", "cudnn", "nccl",   "nppc",
+                                            "nppi",     "npps",  "nvjpeg", NULL};
     for (const char *const *l = libraries; *l && starts_with(arg, "-l"); l++)
         if (!strcmp(arg + 2, *l))
             fprintf(stderr,
                     "simgpu nvcc: lib%s contains only machine code, which the simulated device "
                     "cannot run: its calls will "
-                    "fail. Kernels of your own, cuBLAS, CUB, Thrust and cuRAND's device functions "
-                    "(curand_kernel.h) run.\n",
+                    "fail. Kernels of your own, cuBLAS, cuSPARSE, CUB, Thrust and cuRAND's device "
+                    "functions (curand_kernel.h) run.\n",
                     *l);
 }
 
@@ -143,10 +160,9 @@ static void copy_arguments(struct nvcc_command *c, int argc, char **argv) {
             continue; /* We always link our own runtime. */
         }
         if (is_runtime_library(argv[i])) continue;
-        if (is_cublas(argv[i])) {
-            c->needs_cublas = true;
-            continue;
-        }
+        unsigned library = find_vendor_library(argv[i]);
+        c->vendor_libraries |= library;
+        if (library) continue;
         if (copy_gencode(c, argc, argv, &i)) continue;
         warn_machine_code_only(argv[i]);
         if ((any_option(argv[i], relocatable_options) && !strstr(argv[i], "=false")) ||
@@ -162,13 +178,15 @@ static void copy_arguments(struct nvcc_command *c, int argc, char **argv) {
 static char whole_program_arch[] = "arch=compute_90,code=compute_90",
             relocatable_arch[] = "arch=compute_90,code=[sm_90,compute_90]";
 
-/* Links the runtime, and our cuBLAS (grader/cublas), by -L and -l: nvcc would compile a file's name
- * after `-x cu`. */
+/* Links the runtime, and our vendor libraries, by -L and -l: nvcc would compile a file's name after
+ * `-x cu`. */
 static void add_runtime(struct nvcc_command *c, char *library) {
     *strrchr(library, '/') = 0;
     c->argv[c->argc++] = "-L";
     c->argv[c->argc++] = library;
-    if (c->needs_cublas) c->argv[c->argc++] = "-lwbcublas";
+    static char *const options[VENDOR_LIBRARIES] = {"-lwbcusparse", "-lwbcublas"};
+    for (unsigned i = 0; i < VENDOR_LIBRARIES; i++)
+        if (c->vendor_libraries >> i & 1) c->argv[c->argc++] = options[i];
     c->argv[c->argc++] = "-lwbcudart";
 }
 
@@ -191,8 +209,19 @@ static void build_command(struct nvcc_command *c, char *nvcc, char *library, int
     if (c->needs_link) add_runtime(c, library);
 }
 
+static bool has_vendor_libraries(const struct nvcc_command *c, struct err *e) {
+    char name[64], path[PATH_MAX];
+    for (unsigned i = 0; i < VENDOR_LIBRARIES; i++) {
+        snprintf(name, sizeof name, "libwb%s.a", vendor_libraries[i]);
+        if (c->vendor_libraries >> i & 1 && !file_exists(paths_component(name, path)))
+            return err_set(e, ERR_SYSTEM, "%s is missing: run `make %s`", path,
+                           vendor_libraries[i]);
+    }
+    return true;
+}
+
 int nvcc_main(int argc, char **argv) {
-    char nvcc[PATH_MAX], toolkit[PATH_MAX], library[PATH_MAX], cublas[PATH_MAX];
+    char nvcc[PATH_MAX], toolkit[PATH_MAX], library[PATH_MAX];
     struct err e = {0};
     struct nvcc_command c = {.argv = xcalloc(2 * (size_t)argc + 16, sizeof(char *)),
                              .needs_link = true};
@@ -201,8 +230,7 @@ int nvcc_main(int argc, char **argv) {
         ok = err_set(&e, ERR_SYSTEM, "%s is missing: run `make`", library);
     if (ok) {
         build_command(&c, nvcc, library, argc, argv);
-        ok = !c.needs_cublas || file_exists(paths_component("libwbcublas.a", cublas)) ||
-             err_set(&e, ERR_SYSTEM, "%s is missing: run `make cublas`", cublas);
+        ok = has_vendor_libraries(&c, &e);
     }
     if (ok) {
         execv(nvcc, c.argv);

@@ -213,6 +213,7 @@ static struct server *open_device(void *user, int connection) {
     };
     struct server_options options = {.user = run,
                                      .sanitize = o->sanitize,
+                                     .skip_repeats = !o->execute_repeats,
                                      .on_kernel_found = on_kernel_found,
                                      .on_launch_begin = on_launch_begin,
                                      .on_launch = on_launch,

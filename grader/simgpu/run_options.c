@@ -27,6 +27,7 @@ const char simgpu_run_usage[] =
     "  --sample                run only part of each large launch's blocks: counters and times "
     "are\n"
     "                          scaled, results are not computed\n"
+    "  --repeats execute       run launches again that change nothing (default: skip them)\n"
     "  --ptx-counters          count PTX instructions, before ptxas merges any (docs/counters.md)\n"
     "  --error-exitcode N      exit with N if the program succeeds but something was reported\n"
     "  --leaks                 report device memory that the program did not free\n"
@@ -56,6 +57,7 @@ static const struct {
     size_t offset;
 } choice_options[] = {
     {"--schedule", "hostile", "usual", offsetof(struct run_options, adversarial_schedule)},
+    {"--repeats", "execute", "skip", offsetof(struct run_options, execute_repeats)},
     {"--memory-model", "hardware", "ptx", offsetof(struct run_options, hardware_order)}};
 
 static const struct {

@@ -163,3 +163,5 @@ void memory_describe_relative(const struct memory *m, int i, uint64_t address, u
  */
 void memory_describe_element(const struct memory *m, uint64_t address, unsigned width, char *out,
                              size_t size);
+/* Sets a hash of the live allocations: addresses, sizes, bytes, initialization shadow. */
+void memory_state_hash(const struct memory *m, uint64_t out[SIM_HASH_WORDS]);

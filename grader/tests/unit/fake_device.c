@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 
 /* ---- the device: a bump allocator that forgets nothing but what is freed ---- */
 
@@ -18,8 +19,9 @@ struct fake {
         uint64_t start, size;
         bool live;
     } blocks[256];
-    unsigned nblocks;
+    unsigned nblocks, launch_count;
     uint64_t top;
+    bool is_quiet; /* the last kernel wrote no output */
 };
 
 static const struct gpu_device fake_gpu = {
@@ -64,9 +66,10 @@ static void fake_unload(struct backend *b, void *module) { (void)b, (void)module
 
 static bool fake_find_kernel(struct backend *b, void *module, const char *name,
                              struct backend_kernel *out) {
-    static const char add[] = "add", fault[] = "fault";
+    static const char *const kernels[] = {"add", "fault", "set", "count"};
     (void)b, (void)module;
-    out->handle = !strcmp(name, "add") ? add : !strcmp(name, "fault") ? fault : NULL;
+    for (unsigned i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (!strcmp(name, kernels[i])) out->handle = kernels[i];
     out->info = (struct sim_kernel_info){
         .name = name, .param_bytes = 16, .nparams = 2, .max_threads = 1024};
     out->info.params[0].bytes = out->info.params[1].bytes = out->info.params[1].offset = 8;
@@ -161,10 +164,24 @@ static void fake_launch(struct backend *b, const struct backend_launch *l,
     uint64_t params[2];
     memcpy(params, l->params, sizeof params);
     uint8_t *p = fake_pointer(b, params[0], params[1]);
+    bool is_set = !strcmp(l->kernel, "set");
+    fake_of(b)->launch_count++;
+    fake_of(b)->is_quiet = is_set || !strcmp(l->kernel, "count");
+    if (fake_of(b)->is_quiet) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     *out = (struct backend_result){.seconds = 2e-6};
     if (!p || !strcmp(l->kernel, "fault")) out->error = WB_cudaErrorIllegalAddress;
     else
-        for (uint64_t i = 0; i < params[1]; i++) p[i]++;
+        for (uint64_t i = 0; i < params[1]; i++) p[i] = is_set ? 7 : (uint8_t)(p[i] + 1);
+}
+
+unsigned fake_launch_count(struct backend *b) { return fake_of(b)->launch_count; }
+
+/* A sum of all words with their places is enough for the few values of a test. */
+static void fake_memory_state_hash(struct backend *b, struct backend_hash *out) {
+    struct fake *f = fake_of(b);
+    *out = (struct backend_hash){0};
+    for (uint64_t i = 0; i < f->top - FAKE_BASE; i++)
+        out->words[0] = out->words[0] * 31 + f->bytes[i];
 }
 
 static unsigned fake_occupancy(struct backend *b, const void *kernel, unsigned threads,
@@ -179,8 +196,8 @@ static bool fake_mark_contents(struct backend *b, uint64_t address, uint64_t byt
 }
 
 static void fake_drain_output(struct backend *b, struct buf *out, struct buf *errors) {
-    (void)b, (void)errors;
-    buf_puts(out, "hello\n");
+    (void)errors;
+    if (!fake_of(b)->is_quiet) buf_puts(out, "hello\n");
 }
 
 static const struct backend_ops fake_ops = {
@@ -192,7 +209,7 @@ static const struct backend_ops fake_ops = {
     OP(memory_used),   OP(write),      OP(read),
     OP(fill),          OP(copy),       OP(check_launch),
     OP(launch),        OP(occupancy),  OP(set_time_limit),
-    OP(drain_output),  OP(alloc_host),
+    OP(drain_output),  OP(alloc_host), OP(memory_state_hash),
 #undef OP
 };
 

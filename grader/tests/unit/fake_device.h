@@ -1,7 +1,8 @@
 /* fake_device.h — a device of 1 MiB without a simulator behind it, and a client that speaks the
  * protocol by hand: for tests of the server itself. Kernel "add" adds 1 to each of n bytes at p
- * (parameters: u64 p, u64 n); kernel "fault" poisons the context. The module image must start with
- * "FAKE"; its variable "v" has 16 bytes. */
+ * (parameters: u64 p, u64 n); kernel "fault" poisons the context. Both write a line
+ * of output. "count" does as "add", and "set" sets the bytes to 7, each in a millisecond and
+ * without output. The module image must start with "FAKE"; its variable "v" has 16 bytes. */
 #pragma once
 #include "grader/server/server.h"
 
@@ -10,6 +11,8 @@
 enum { FAKE_BASE = 0x10000, FAKE_BYTES = 1 << 20 };
 
 struct backend *fake_device(void);
+/* Returns how many launches have run on a fake device. */
+unsigned fake_launch_count(struct backend *b);
 
 /* A server on a fake device, served by a thread of its own. */
 struct fixture {

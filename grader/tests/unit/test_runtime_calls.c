@@ -94,6 +94,19 @@ START_TEST(every_cublas_function_is_exported_or_listed_as_unsupported) {
 }
 END_TEST
 
+START_TEST(every_cusparse_function_is_exported_or_listed_as_unsupported) {
+    char b[4096], command[5000];
+    find_build(b, sizeof b);
+    snprintf(command, sizeof command,
+             "cd %s/cuda/include && grep -q 'define CUSPARSE_VER_MAJOR 12$' cusparse.h && "
+             "grep -q 'define CUSPARSE_VER_MINOR 6$' cusparse.h",
+             b);
+    if (system(command)) return; /* the list is of that toolkit */
+    check_header("cusparse.h", "cusparseStatus_t *cusparse[A-Z][A-Za-z_0-9]* *(", "libwbcusparse.a",
+                 "grader/cusparse/unsupported.def");
+}
+END_TEST
+
 /* The driver's files define which functions a program can request by name; entry_points.def
  * lists the omitted ones. */
 START_TEST(entry_points_match_the_driver_functions) {
@@ -119,6 +132,7 @@ UNIT_SUITE(runtime_calls) {
     tcase_add_test(tc, every_runtime_function_is_exported_or_listed_as_unsupported);
     tcase_add_test(tc, every_driver_function_is_exported_or_listed_as_unsupported);
     tcase_add_test(tc, every_cublas_function_is_exported_or_listed_as_unsupported);
+    tcase_add_test(tc, every_cusparse_function_is_exported_or_listed_as_unsupported);
     tcase_add_test(tc, entry_points_match_the_driver_functions);
     suite_add_tcase(suite, tc);
     return suite;
