@@ -4,6 +4,7 @@
  * rows of a warp's width, so a row has one compact record for all of its cells until an access
  * treats them differently: then it is expanded, and each cell has its own. A row whose state is not
  * of this launch counts as empty, so rows need no clearing. */
+#include "grader/sim/race/lane_order.h"
 #include "grader/sim/race/tensor_map_proxy.h"
 #include "grader/sim/race/race.h"
 
@@ -101,17 +102,42 @@ static u64 bit_bytes(const struct race_shadow *p) {
     return (p->covered_end >> p->cell_shift) / 8 + 1 - first_bit_byte(p);
 }
 
-/* They may span gigabytes of which few pages are touched, so nothing is reserved for them. */
-u8 *race_new_cell_bits(const struct race_shadow *p) {
-    void *at = mmap(NULL, bit_bytes(p), PROT_READ | PROT_WRITE,
+/* Maps zeroes. They may span gigabytes of which few pages are touched, so nothing is reserved for
+ * them. */
+static u8 *map_zeroes(u64 bytes) {
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) die("out of memory");
-    return (u8 *)at - first_bit_byte(p);
+    return at;
+}
+
+u8 *race_new_cell_bits(const struct race_shadow *p) {
+    return map_zeroes(bit_bytes(p)) - first_bit_byte(p);
 }
 
 static void free_cell_bits(const struct race_shadow *p, u8 **bits) {
     if (*bits) munmap(*bits + first_bit_byte(p), bit_bytes(p));
     *bits = NULL;
+}
+
+static u64 first_cell(const struct race_shadow *p) { return p->covered_start >> p->cell_shift; }
+static u64 cell_count(const struct race_shadow *p) {
+    return (p->covered_end >> p->cell_shift) + 1 - first_cell(p);
+}
+
+void race_open_lane_planes(struct race_shadow *p) {
+    void *lanes = map_zeroes(cell_count(p) * sizeof *p->cell_lanes),
+         *releases = map_zeroes(cell_count(p) * sizeof *p->cell_releases);
+    p->cell_lanes = (struct cell_lanes *)lanes - first_cell(p);
+    p->cell_releases = (struct cell_release *)releases - first_cell(p);
+}
+
+static void close_lane_planes(struct race_shadow *p) {
+    if (!p->cell_lanes) return;
+    munmap(p->cell_lanes + first_cell(p), cell_count(p) * sizeof *p->cell_lanes);
+    munmap(p->cell_releases + first_cell(p), cell_count(p) * sizeof *p->cell_releases);
+    p->cell_lanes = NULL;
+    p->cell_releases = NULL;
 }
 
 void race_free(struct sim *s) {
@@ -177,6 +203,7 @@ bool race_open(struct launch *l) {
         for (u32 w = 0; w < 32; w++) race_intra_warp_reset(p, w);
         p->row_state_base += ROW_STATE_COUNT;
         p->has_reads = false;
+        if (l->tracks_happens_before && l->ptx_order) race_open_lane_planes(p);
         p->deferred.read_epochs = NULL;
         p->has_updates = l->code->updates_global ||
                          l->tracks_happens_before; /* It records all atomics as updates. */
@@ -201,6 +228,7 @@ static void close_shadow(struct race_shadow *p, u32 shift) {
     free_cell_bits(p, &p->block_scope_cells);
     free_cell_bits(p, &p->read_only_cells);
     free_cell_bits(p, &p->first_stored_cells);
+    close_lane_planes(p);
     if (p->accessed_range.low >= p->accessed_range.high) return;
     u64 first = p->accessed_range.low >> shift, end = ((p->accessed_range.high - 1) >> shift) + 1;
     if (end - first <= MAX_RETAINED_CELLS) return;
