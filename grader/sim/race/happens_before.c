@@ -186,6 +186,16 @@ static struct observed_block *observed_block(struct block *b, u16 block_id) {
     return &b->observed_blocks->slots[block_id % OBSERVED_BLOCK_SLOTS];
 }
 
+/* The lane acquires what came before that tick, now or with its next fence. */
+static void acquire_released(struct exec *x, const struct op *o, u32 lane, u32 released) {
+    const struct mem_desc *d = &x->mems[o->aux];
+    struct warp_order *w = &x->warp->order;
+    struct lane_order *lanes = lane_order_of(x);
+    bool acquires = d->is_acquire && !d->is_cluster_scope;
+    max_into(acquires ? &w->acquire_clock : &w->pending_clock, released);
+    max_into(acquires ? &lanes->acquire_clock[lane] : &lanes->pending_clock[lane], released);
+}
+
 /* Records what the lane found in a cell that another block left, and what that may order. */
 static void observe_block(struct exec *x, const struct op *o, u32 lane, u64 cell,
                           struct prior_access a) {
@@ -201,14 +211,12 @@ static void observe_block(struct exec *x, const struct op *o, u32 lane, u64 cell
         race_advance_clock(b);
         return;
     }
-    bool acquires = d->is_acquire && !d->is_cluster_scope;
     *observed_block(b, a.block_id) =
         (struct observed_block){a.block_id, d->verb == MEM_ATOM, clock, op, cell};
     race_advance_clock(b);
     if (clock >= w->observed_clock) w->observed_clock = clock + 1, w->observed_op = op;
     max_into(&lanes->observed_clock[lane], clock + 1);
-    max_into(acquires ? &w->acquire_clock : &w->pending_clock, released);
-    max_into(acquires ? &lanes->acquire_clock[lane] : &lanes->pending_clock[lane], released);
+    acquire_released(x, o, lane, released);
     race_lanes_observe(b, clock, released, &x->worker->race_shadow->cell_releases[cell]);
 }
 
@@ -245,6 +253,8 @@ static void acquire_at(struct exec *x, const struct op *o, u32 lane, u64 cell) {
     if (update_concurrent && u.block_id == block_id) acquire_in_block(x, o, lane, cell, u);
     else if (write_concurrent && w.block_id == block_id) race_acquire_by(x, o);
     if (u.block_id == block_id) observe_lane(x, lane, cell, u);
+    if (u.block_id == block_id && p->cell_releases)
+        acquire_released(x, o, lane, p->cell_releases[cell].acquired_clock);
     if (update_concurrent && u.block_id != block_id) observe_block(x, o, lane, cell, u);
     else if (write_concurrent && w.block_id != block_id && !x->worker->launch->ptx_order)
         observe_block(x, o, lane, cell, w);
@@ -259,9 +269,15 @@ static void record_gap(struct exec *x, u32 lane, u64 cell, bool is_atomic, u32 r
     max_into(&r.lanes_from, released_before);
     max_into(&r.synced_lanes_from, released_before);
     max_into(&r.warps_from, released_before);
-    if (is_atomic) max_into(&r.lane_reads_from, p->cell_releases[cell].store_clock);
+    struct cell_release *last = &p->cell_releases[cell];
+    r.acquired_clock = acquired_clock(x, lane);
+    if (is_atomic) {
+        max_into(&r.lane_reads_from, last->store_clock);
+        max_into(&r.acquired_clock,
+                 last->block_id == r.block_id ? last->acquired_clock : released_before);
+    }
     r.store_clock = p->logical_clock + 1;
-    p->cell_releases[cell] = r;
+    *last = r;
 }
 
 /* Records what an acquire of this cell orders: with PTX's memory model, what precedes the lane's

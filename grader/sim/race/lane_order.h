@@ -25,7 +25,8 @@ struct cell_release {
     u16 block_id;
     u8 warp, lane;
     u32 lanes_from, synced_lanes, synced_lanes_from, lane_reads_from, warps_from;
-    u32 store_clock; /* the tick behind it */
+    u32 store_clock;    /* the tick behind it */
+    u32 acquired_clock; /* what came before it in other blocks is released, too */
 };
 
 /* An access that is recorded for a cell. */
