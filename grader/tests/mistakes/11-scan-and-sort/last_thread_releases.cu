@@ -1,6 +1,6 @@
 // The block's last thread sets the flag without a barrier, so other warps may not have written yet.
 // lesson: chapters/11-scan-and-sort/README.md, Messages between blocks
-// expect: no __syncthreads() between that and the store of the flag
+// expect: data race between blocks
 #include "../mistake.h"
 #include <cuda/atomic>
 
