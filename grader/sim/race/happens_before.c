@@ -118,59 +118,59 @@ void race_hb_fence(struct exec *x, u32 lanes) {
 
 /* ---- the order of two accesses ---- */
 
-/* An access that is recorded for a cell. */
+/* An access that is recorded for a cell. Its lane is loaded only where it decides. */
 struct prior_access {
     u16 block_id;
-    u8 lane;
+    u16 lane_offset; /* in struct cell_lanes */
     bool is_read;
     u32 epoch;
+    u64 cell;
 };
 
-static u8 lane_of(const struct race_shadow *p, u64 cell, size_t field) {
-    return p->cell_lanes ? ((const u8 *)&p->cell_lanes[cell])[field] : 0;
-}
-#define LANE_OF(kind) lane_of(p, cell, offsetof(struct cell_lanes, kind))
-
 static struct prior_access last_write(const struct race_shadow *p, u64 cell) {
-    return (struct prior_access){p->writer_block[cell], LANE_OF(writer), false,
-                                 p->last_write_epoch[cell]};
+    return (struct prior_access){p->writer_block[cell], offsetof(struct cell_lanes, writer), false,
+                                 p->last_write_epoch[cell], cell};
 }
 static struct prior_access last_read(const struct race_shadow *p, u64 cell) {
-    return (struct prior_access){p->reader_block[cell], LANE_OF(reader), true,
-                                 p->last_read_epoch[cell]};
+    return (struct prior_access){p->reader_block[cell], offsetof(struct cell_lanes, reader), true,
+                                 p->last_read_epoch[cell], cell};
 }
 static struct prior_access last_update(const struct race_shadow *p, u64 cell) {
-    return (struct prior_access){p->updater_block[cell], LANE_OF(updater), false,
-                                 p->last_update_epoch[cell]};
+    return (struct prior_access){p->updater_block[cell], offsetof(struct cell_lanes, updater),
+                                 false, p->last_update_epoch[cell], cell};
 }
 
-static struct lane_access lane_access_of(struct prior_access a) {
-    return (struct lane_access){a.block_id, a.epoch % RACE_MANY_WARPS, a.lane,
+static u32 lane_of(const struct exec *x, struct prior_access a) {
+    const struct race_shadow *p = x->worker->race_shadow;
+    return p->cell_lanes ? ((const u8 *)&p->cell_lanes[a.cell])[a.lane_offset] : 0;
+}
+
+static struct lane_access lane_access_of(const struct exec *x, struct prior_access a) {
+    return (struct lane_access){a.block_id, a.epoch % RACE_MANY_WARPS, lane_of(x, a),
                                 a.epoch / RACE_CLOCK_UNIT, a.is_read};
 }
 
-static struct block_access block_access_of(struct prior_access a) {
+static struct block_access block_access_of(const struct exec *x, struct prior_access a) {
     u32 tick = a.epoch / RACE_CLOCK_UNIT;
-    return (struct block_access){GAP_GLOBAL, a.epoch % RACE_MANY_WARPS, a.lane, tick, tick};
+    return (struct block_access){GAP_GLOBAL, a.epoch % RACE_MANY_WARPS, lane_of(x, a), tick, tick};
 }
 
 static enum order_gap order_gap_of(const struct exec *x, struct prior_access a) {
-    struct lane_access at = lane_access_of(a);
+    if (!x->block->release_gaps) return ORDER_COMPLETE;
+    struct lane_access at = lane_access_of(x, a);
     return race_lanes_find_gap(x->block, &at);
 }
 
-/* Returns true if the access is not ordered before the current one of `lane`: another block made
- * it, no earlier than the lane has acquired, or in a gap; or another warp of this block since their
- * barrier. A read that a write follows needs no fence. */
-static bool is_concurrent(const struct exec *x, u32 lane, struct prior_access a) {
+static __attribute__((noinline)) bool is_concurrent_at(const struct exec *x, u32 lane,
+                                                       struct prior_access a) {
     const struct block *b = x->block;
     u32 warp = a.epoch % RACE_MANY_WARPS, tick = a.epoch / RACE_CLOCK_UNIT, acquired;
-    if (!a.block_id) return false;
     if (a.block_id == race_block_id(b)) {
-        struct block_access at = block_access_of(a);
-        return ((a.epoch & RACE_MANY_WARPS) || warp != x->warp->index) &&
-               (tick >= race_observed_clock(b, x->warp->index, warp) ||
-                (!a.is_read && race_is_in_acquire_gap(x, lane, &at)));
+        if (!(a.epoch & RACE_MANY_WARPS) && warp == x->warp->index) return false;
+        if (tick >= race_observed_clock(b, x->warp->index, warp)) return true;
+        if (a.is_read || !b->vector_clocks || !b->vector_clocks->has_gaps) return false;
+        struct block_access at = block_access_of(x, a);
+        return race_is_in_acquire_gap(x, lane, &at);
     }
     acquired = acquired_clock(x, lane);
     if (a.is_read && x->worker->launch->ptx_order) {
@@ -179,6 +179,13 @@ static bool is_concurrent(const struct exec *x, u32 lane, struct prior_access a)
         max_into(&acquired, o ? o->observed_clock[lane] : x->warp->order.observed_clock);
     }
     return tick >= acquired || order_gap_of(x, a) != ORDER_COMPLETE;
+}
+
+/* Returns true if the access is not ordered before the current one of `lane`: another block made
+ * it, no earlier than the lane has acquired, or in a gap; or another warp of this block since their
+ * barrier. A read that a write follows needs no fence. */
+static inline bool is_concurrent(const struct exec *x, u32 lane, struct prior_access a) {
+    return a.block_id && is_concurrent_at(x, lane, a);
 }
 
 static struct observed_block *observed_block(struct block *b, u16 block_id) {
@@ -223,7 +230,7 @@ static void observe_block(struct exec *x, const struct op *o, u32 lane, u64 cell
 /* A lane that observes another lane of its warp is ordered after what that one released. */
 static void observe_lane(struct exec *x, u32 lane, u64 cell, struct prior_access a) {
     struct lane_order *o = lane_order_of(x);
-    if (!o || a.lane == lane || a.epoch % RACE_MANY_WARPS != x->warp->index) return;
+    if (!o || lane_of(x, a) == lane || a.epoch % RACE_MANY_WARPS != x->warp->index) return;
     max_into(&o->sync_clock[lane], x->worker->race_shadow->release_clock[cell]);
     o->synced_lanes[lane] = ~0u;
     max_into(&o->exchange_clock[lane], a.epoch / RACE_CLOCK_UNIT + 1);
@@ -233,7 +240,7 @@ static void observe_lane(struct exec *x, u32 lane, u64 cell, struct prior_access
 static void acquire_in_block(struct exec *x, const struct op *o, u32 lane, u64 cell,
                              struct prior_access a) {
     const struct race_shadow *p = x->worker->race_shadow;
-    struct block_access release = {GAP_GLOBAL, a.epoch % RACE_MANY_WARPS, a.lane,
+    struct block_access release = {GAP_GLOBAL, a.epoch % RACE_MANY_WARPS, lane_of(x, a),
                                    a.epoch / RACE_CLOCK_UNIT, UINT32_MAX};
     bool is_single_warp = !(a.epoch & RACE_MANY_WARPS);
     race_acquire_by(x, o);
@@ -326,7 +333,7 @@ static void describe_missing_fence(const struct exec *x, struct prior_access a, 
 static void describe_missing(const struct exec *x, u32 lane, struct prior_access a, bool plain_flag,
                              char *out, size_t size) {
     const struct warp_order *seen = observed_order(x);
-    struct block_access at = block_access_of(a);
+    struct block_access at = block_access_of(x, a);
     if (a.block_id == race_block_id(x->block))
         snprintf(out, size, "no %s",
                  race_is_in_acquire_gap(x, lane, &at) ? race_acquire_gap_text : "barrier between");

@@ -143,8 +143,8 @@ struct race_shadow {
     u8 *first_stored_cells;
     u8 *read_only_cells; /* a bit for each cell that a read-only load read in this launch, or NULL
                           */
-    /* Of happens_before.c, in this launch, or NULL: the lanes of a cell's last accesses; the order
-     * of its last release. */
+    /* Of happens_before.c, or NULL: the lanes of a cell's last accesses; the order of its last
+     * release. */
     struct cell_lanes *cell_lanes;
     struct cell_release *cell_releases;
 };
@@ -166,7 +166,7 @@ static inline u32 race_epoch_thread(u32 epoch) {
 
 /* Returns zeroed bits, one for each cell of the launch; shadow.c frees them with the launch. */
 u8 *race_new_cell_bits(const struct race_shadow *p);
-/* Sets cell_lanes and cell_releases, to zeroes. */
+/* Maps cell_lanes and cell_releases. */
 void race_open_lane_planes(struct race_shadow *p);
 
 static inline enum shadow_row_state shadow_row_state(const struct race_shadow *p, u64 row) {

@@ -60,7 +60,40 @@ static bool map_plane(struct race_shadow *p, u32 plane) {
     return true;
 }
 
+/* Maps zeroes. They may span gigabytes of which few pages are touched, so nothing is reserved for
+ * them. */
+static u8 *map_zeroes(u64 bytes) {
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) die("out of memory");
+    return at;
+}
+
+/* The planes of lane_order.c, mapped by the first launch that needs them. Their cells are read only
+ * where a record of the launch is in the other planes, or as ticks, which are old ones. */
+static u64 first_cell(const struct race_shadow *p) { return p->covered_start >> p->mapped_shift; }
+static u64 cell_count(const struct race_shadow *p) {
+    return (p->covered_end >> p->mapped_shift) + 1 - first_cell(p);
+}
+
+void race_open_lane_planes(struct race_shadow *p) {
+    if (p->cell_lanes) return;
+    void *lanes = map_zeroes(cell_count(p) * sizeof *p->cell_lanes),
+         *releases = map_zeroes(cell_count(p) * sizeof *p->cell_releases);
+    p->cell_lanes = (struct cell_lanes *)lanes - first_cell(p);
+    p->cell_releases = (struct cell_release *)releases - first_cell(p);
+}
+
+static void close_lane_planes(struct race_shadow *p) {
+    if (!p->cell_lanes) return;
+    munmap(p->cell_lanes + first_cell(p), cell_count(p) * sizeof *p->cell_lanes);
+    munmap(p->cell_releases + first_cell(p), cell_count(p) * sizeof *p->cell_releases);
+    p->cell_lanes = NULL;
+    p->cell_releases = NULL;
+}
+
 static void unmap_planes(struct race_shadow *p) {
+    close_lane_planes(p);
     for (u32 i = 0; i < PLANE_COUNT; i++)
         if (*plane_pointer(p, i)) munmap(plane_start(p, i), plane_bytes(p, i));
     *p = (struct race_shadow){
@@ -102,15 +135,6 @@ static u64 bit_bytes(const struct race_shadow *p) {
     return (p->covered_end >> p->cell_shift) / 8 + 1 - first_bit_byte(p);
 }
 
-/* Maps zeroes. They may span gigabytes of which few pages are touched, so nothing is reserved for
- * them. */
-static u8 *map_zeroes(u64 bytes) {
-    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) die("out of memory");
-    return at;
-}
-
 u8 *race_new_cell_bits(const struct race_shadow *p) {
     return map_zeroes(bit_bytes(p)) - first_bit_byte(p);
 }
@@ -118,26 +142,6 @@ u8 *race_new_cell_bits(const struct race_shadow *p) {
 static void free_cell_bits(const struct race_shadow *p, u8 **bits) {
     if (*bits) munmap(*bits + first_bit_byte(p), bit_bytes(p));
     *bits = NULL;
-}
-
-static u64 first_cell(const struct race_shadow *p) { return p->covered_start >> p->cell_shift; }
-static u64 cell_count(const struct race_shadow *p) {
-    return (p->covered_end >> p->cell_shift) + 1 - first_cell(p);
-}
-
-void race_open_lane_planes(struct race_shadow *p) {
-    void *lanes = map_zeroes(cell_count(p) * sizeof *p->cell_lanes),
-         *releases = map_zeroes(cell_count(p) * sizeof *p->cell_releases);
-    p->cell_lanes = (struct cell_lanes *)lanes - first_cell(p);
-    p->cell_releases = (struct cell_release *)releases - first_cell(p);
-}
-
-static void close_lane_planes(struct race_shadow *p) {
-    if (!p->cell_lanes) return;
-    munmap(p->cell_lanes + first_cell(p), cell_count(p) * sizeof *p->cell_lanes);
-    munmap(p->cell_releases + first_cell(p), cell_count(p) * sizeof *p->cell_releases);
-    p->cell_lanes = NULL;
-    p->cell_releases = NULL;
 }
 
 void race_free(struct sim *s) {
@@ -228,7 +232,6 @@ static void close_shadow(struct race_shadow *p, u32 shift) {
     free_cell_bits(p, &p->block_scope_cells);
     free_cell_bits(p, &p->read_only_cells);
     free_cell_bits(p, &p->first_stored_cells);
-    close_lane_planes(p);
     if (p->accessed_range.low >= p->accessed_range.high) return;
     u64 first = p->accessed_range.low >> shift, end = ((p->accessed_range.high - 1) >> shift) + 1;
     if (end - first <= MAX_RETAINED_CELLS) return;
@@ -236,6 +239,10 @@ static void close_shadow(struct race_shadow *p, u32 shift) {
         u64 cell_bytes = planes[i].row_bytes / SHADOW_ROW_CELLS;
         if (cell_bytes) discard_pages(*plane_pointer(p, i), first * cell_bytes, end * cell_bytes);
     }
+    if (!p->cell_lanes) return;
+    discard_pages(p->cell_lanes, first * sizeof *p->cell_lanes, end * sizeof *p->cell_lanes);
+    discard_pages(p->cell_releases, first * sizeof *p->cell_releases,
+                  end * sizeof *p->cell_releases);
 }
 
 void race_close(struct launch *l) {
