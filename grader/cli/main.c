@@ -104,10 +104,19 @@ static int refuse_command(const char *command) {
     return cli_report_error(&e);
 }
 
+/* An exercise's tests are Check suites, too: variables that select or log the tests of a caller
+ * would leave out tests, and accept what they would find. */
+static void clear_check_variables(void) {
+    static const char *const names[] = {"CK_INCLUDE_TAGS", "CK_EXCLUDE_TAGS", "CK_LOG_FILE_NAME",
+                                        "CK_XML_LOG_FILE_NAME", "CK_TAP_LOG_FILE_NAME"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
+}
+
 int main(int argc, char **argv) {
     struct options o;
     struct err e = {0};
     signal(SIGPIPE, SIG_IGN);
+    clear_check_variables();
     if (!options_parse(&o, argc, argv, &e)) {
         cli_report_error(&e);
         if (argc < 2) fputs("\n", stderr), fputs(options_usage(), stderr);

@@ -195,6 +195,7 @@ int wb_graph_run(cudaGraph_t g) {
 
 bool wb_graph_sort(cudaGraph_t g) {
     bool ok = topological_sort(g);
+    if (ok && !is_chain(g)) wb_order_report(); /* Some of its nodes may run at the same time. */
     for (size_t i = 0; i < g->n; i++)
         for (size_t k = 0; ok && wb_graph_child(&g->nodes[i]->command, k); k++)
             ok = wb_graph_sort(wb_graph_child(&g->nodes[i]->command, k));

@@ -6,8 +6,8 @@
  * the host knew to be done when it issued the command; and, for the legacy default stream and
  * blocking streams, each other's. The nodes of a graph are commands of their own: a chain of them
  * continues the graph's stream, others take unused slots for as long as the graph runs. No clocks
- * are sent before a program creates a stream, nor once a second thread issues commands, whose
- * commands could come between a clock and its command.
+ * are sent before a program creates a stream or a graph with independent nodes, nor once a second
+ * thread issues commands, whose commands could come between a clock and its command.
  */
 #include "grader/runtime/runtime.h"
 

@@ -189,7 +189,7 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
     memset(b->shared, 0, l->shared_bytes);
     if (l->sanitize) memset(b->shared_written, 0, l->shared_bytes);
     b->race_shadow = k->race_shadow;
-    b->acquire_clock = k->launch_clock;
+    b->acquire_clock = b->grid_clock = k->launch_clock;
     b->race_callbacks = launch_is_watched(l, linear) ? l->race_callbacks : NULL;
     if (b->race_callbacks) b->race_callbacks->on_block_start(b, l);
     if (b->race_callbacks)

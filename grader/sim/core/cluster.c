@@ -159,7 +159,8 @@ void cluster_advance_epoch(struct exec *x) {
     c->sync_epoch++;
     if (!l->race_callbacks) return;
     for (u32 r = 0; r < c->nblocks; r++) l->race_callbacks->on_block_sync(&c->blocks[r], l);
-    for (u32 r = 0; r < c->nblocks; r++) c->blocks[r].acquire_clock = c->blocks[0].logical_clock;
+    for (u32 r = 0; r < c->nblocks; r++)
+        c->blocks[r].acquire_clock = c->blocks[r].grid_clock = c->blocks[0].logical_clock;
 }
 
 static void release_warp(struct warp *w) {

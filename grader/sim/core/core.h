@@ -92,6 +92,7 @@ struct warp_order {
     u32 observed_op; /* what observed last: a strong load or an atomic */
     /* Within the block: the sync epoch and the clock of the last fence of any scope. */
     u32 block_fence_epoch, block_fence_clock;
+    u32 lanes_epoch; /* before this sync epoch, something else than a warp sync ordered its lanes */
 };
 
 struct warp {
@@ -154,8 +155,12 @@ struct block {
     /* the sync epoch in which the shadow was last needed; reads before it may be deferred */
     u32 recorded_epoch;
     u32 logical_clock, acquire_clock; /* for races in global memory: race/exec_global.c */
+    u32 grid_clock; /* before it, all threads' accesses are ordered: a barrier of the grid or
+                       cluster */
     struct warp_order order; /* joined from all warps at each barrier; its acquire_clock is above */
     struct observed_blocks *observed_blocks;     /* race/happens_before.c; NULL = none */
+    struct lane_order *lane_orders;              /* by warp: race/lane_order.c; NULL = none */
+    struct release_gaps *release_gaps;           /* race/lane_order.c; NULL = none */
     struct race_shadow *race_shadow;             /* of its worker */
     const struct race_callbacks *race_callbacks; /* NULL: the block is not checked */
     struct barrier barriers[BARRIERS_PER_BLOCK];

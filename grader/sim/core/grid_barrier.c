@@ -123,6 +123,7 @@ bool grid_barrier_must_wait(struct exec *x, u32 lanes, const struct op *o) {
         return false;
     if (b->grid_arrivals > g->generation) return x->warp->at_grid_barrier = true;
     if (g->release_clock > b->acquire_clock) b->acquire_clock = g->release_clock;
+    b->grid_clock = g->release_clock;
     return false;
 }
 

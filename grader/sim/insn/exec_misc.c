@@ -79,7 +79,7 @@ static void fence(struct exec *x, const struct op *o, u32 mask) {
     x->warp->fenced_lanes |= mask;
     if (x->sanitize && o->imm != FENCE_PROXY_ASYNC) race_block_fence(x);
     x->warp->fence_count += o->imm == FENCE_GPU_SCOPE;
-    if (x->tracks_happens_before && o->imm == FENCE_GPU_SCOPE) race_hb_fence(x);
+    if (x->tracks_happens_before && o->imm == FENCE_GPU_SCOPE) race_hb_fence(x, mask);
     if (x->sanitize && o->imm == FENCE_PROXY_ASYNC) race_proxy_fence(x, mask);
 }
 void ISAFN(op_membar)(struct exec *x, const struct op *o, u32 mask) { fence(x, o, mask); }

@@ -60,13 +60,18 @@ static inline u32 is_atomic_epoch(u32 epoch, u32 current) {
 struct observed_epochs {
     const u32 *by_warp;
     u32 own_warp;
+    const u32
+        *gap_by_warp; /* by_warp, or earlier where an acquire has a gap (struct acquire_gap) */
 };
 static const struct observed_epochs block_synced;
 
-static inline u32 is_recent(u32 prior, u32 current, struct observed_epochs v) {
-    return v.by_warp
-               ? TRUTH_MASK(prior >> EPOCH_SYNC_SHIFT >= v.by_warp[prior >> EPOCH_WARP_SHIFT & 31])
+static inline u32 is_recent_since(u32 prior, u32 current, const u32 *by_warp) {
+    return by_warp
+               ? TRUTH_MASK(prior >> EPOCH_SYNC_SHIFT >= by_warp[prior >> EPOCH_WARP_SHIFT & 31])
                : same_sync_epoch(prior ^ current);
+}
+static inline u32 is_recent(u32 prior, u32 current, struct observed_epochs v) {
+    return is_recent_since(prior, current, v.by_warp);
 }
 static inline u32 is_recent_in_warp(u32 prior, u32 current, struct observed_epochs v) {
     return v.by_warp ? TRUTH_MASK((prior & FIELD(0, EPOCH_LANE_SHIFT)) >= v.own_warp)
@@ -74,15 +79,16 @@ static inline u32 is_recent_in_warp(u32 prior, u32 current, struct observed_epoc
 }
 
 /* Returns all ones if nothing orders a plain access of epoch `current` after `prior`, else 0. It
- * returns ones too often for lanes of one warp of which only some synchronized: races_with() tests
- * these more closely. */
+ * returns ones too often for lanes of one warp of which only some synchronized, and for warps of
+ * which only some lanes did: races_with() tests these more closely. */
 static inline u32 is_concurrent(u32 prior, u32 current, struct observed_epochs v) {
     u32 diff = prior ^ current;
     u32 single_thread = is_kind(prior, EPOCH_THREAD) | is_kind(prior, EPOCH_ATOMIC_THREAD) |
                         is_kind(prior, EPOCH_WRITE_THEN_ATOMIC);
     u32 many_warps = is_kind(prior, EPOCH_WARPS) | is_kind(prior, EPOCH_ATOMIC_WARPS);
     u32 warp_ordered = same_warp(diff) & ~many_warps & ~is_recent_in_warp(prior, current, v);
-    return is_recent(prior, current, v) & ~(single_thread & same_thread(diff)) & ~warp_ordered;
+    return is_recent_since(prior, current, v.gap_by_warp) & ~(single_thread & same_thread(diff)) &
+           ~warp_ordered;
 }
 
 /* Returns a cell's read epoch after one more read: of one thread, of lanes of one warp, or of
@@ -112,6 +118,12 @@ static inline u32 join_atomic(u32 old, u32 current, struct observed_epochs v) {
                                             : EPOCH_ATOMIC_THREAD + (was_atomic & kind_offset));
 }
 
+static struct block_access block_access_of(u32 epoch) {
+    return (struct block_access){GAP_SHARED, race_epoch_thread(epoch) / 32,
+                                 race_epoch_thread(epoch) % 32, epoch >> EPOCH_SYNC_SHIFT,
+                                 epoch & FIELD(0, EPOCH_LANE_SHIFT)};
+}
+
 static void report_shared_race(struct exec *x, const struct mem_access *t, u32 lane, u64 cell,
                                u32 prior, bool prior_wrote) {
     const struct launch *l = x->worker->launch;
@@ -132,6 +144,7 @@ static void report_shared_race(struct exec *x, const struct mem_access *t, u32 l
                               race_access_kind(past_verb)};
     bool is_same_warp = thread / 32 == x->warp->index && !is_own_thread && kind != EPOCH_WARPS &&
                         kind != EPOCH_ATOMIC_WARPS && kind != EPOCH_WRITE_THEN_ATOMIC;
+    struct block_access prior_access = block_access_of(prior);
     char actor[64] = "other threads", name[32], location[128], other_text[160];
     describe_thread(l, thread, name, sizeof name);
     if (!is_own_thread)
@@ -141,11 +154,14 @@ static void report_shared_race(struct exec *x, const struct mem_access *t, u32 l
     else race_describe_many(x, &w, actor, past_verb, other_text, sizeof other_text);
     describe_shared_element(l, offset, x->mems[t->o->aux].width, location, sizeof location);
     atomic_store(&x->worker->launch->has_shared_race, true);
-    core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s %s, which %s, with no %s between",
+    core_fault(x, SIM_FAULT_SHARED_RACE, t->o, lane, offset, "%s %s, which %s, with no %s",
                t->kind == RACE_WRITE ? "writes"
                : t->kind == RACE_RED ? "updates"
                                      : "reads",
-               location, other_text, is_same_warp ? "barrier or __syncwarp()" : "barrier");
+               location, other_text,
+               is_same_warp                                     ? "barrier or __syncwarp() between"
+               : race_is_in_acquire_gap(x, lane, &prior_access) ? race_acquire_gap_text
+                                                                : "barrier between");
 }
 
 /* Returns true if the epoch's thread is another active lane of this warp: it runs in lockstep. */
@@ -167,10 +183,18 @@ static bool lane_is_ordered(const struct exec *x, u32 lane, u32 prior, u32 curre
     return race_lane_is_ordered(x->block, x->warp, lane, race_epoch_thread(prior) % 32, at);
 }
 
+/* Returns true if the lane's warp has observed the epoch's access, and this lane, too. */
+static bool is_acquired(const struct exec *x, u32 lane, u32 prior, u32 current,
+                        struct observed_epochs v) {
+    struct block_access a = block_access_of(prior);
+    return !is_recent(prior, current, v) && !race_is_in_acquire_gap(x, lane, &a);
+}
+
 static bool races_with(const struct exec *x, u32 lane, u32 prior, u32 current,
                        struct observed_epochs v) {
     return is_concurrent(prior, current, v) &&
-           !(v.by_warp && lane_is_ordered(x, lane, prior, current));
+           !(v.by_warp &&
+             (lane_is_ordered(x, lane, prior, current) || is_acquired(x, lane, prior, current, v)));
 }
 
 /* Checks and records a lane's access to one cell. */
@@ -207,19 +231,32 @@ static void check_shared_lanes(struct exec *x, const struct mem_access *t, u32 b
         check_shared_cell(x, t, l, g, v);
 }
 
-/* Returns true if a lane observes another thread's atomic or strong store. `include_lockstep`: also
+/* Returns the lanes that observe another thread's atomic or strong store. `include_lockstep`: also
  * that of a lane in lockstep, as an atomic does. */
-static bool observes_release(const struct exec *x, const struct mem_access *t,
-                             bool include_lockstep, struct observed_epochs v) {
-    u32 shift = x->worker->launch->shared_shift;
+static u32 lanes_that_observe(const struct exec *x, const struct mem_access *t,
+                              bool include_lockstep, struct observed_epochs v) {
+    u32 shift = x->worker->launch->shared_shift, observing = 0;
     FOR_ACTIVE_LANES(t->mask) {
         u32 w = x->block->write_epochs[(t->base + (u64)(s64)t->lane_offset[l]) >> shift];
         if (is_atomic_epoch(w, race_shared_epoch(x, l)) &&
             races_with(x, l, w, race_shared_epoch(x, l), v) &&
             (include_lockstep || !in_lockstep(x, l, w)))
-            return true;
+            observing |= 1u << l;
     }
-    return false;
+    return observing;
+}
+
+/* These lanes acquire from the threads whose stores they observe. A word that several threads
+ * updated names the last one only, and may order all of them. */
+static void acquire_by_lanes(struct exec *x, const struct mem_access *t, u32 lanes) {
+    u32 shift = x->worker->launch->shared_shift;
+    race_acquire_by(x, t->o);
+    FOR_ACTIVE_LANES(lanes) {
+        u32 w = x->block->write_epochs[(t->base + (u64)(s64)t->lane_offset[l]) >> shift];
+        struct block_access release = block_access_of(w);
+        if (epoch_kind(w) != EPOCH_ATOMIC_THREAD) release.lane_time = UINT32_MAX;
+        race_note_acquire(x, l, &release);
+    }
 }
 
 /* Checks a read of one word for each lane, all lanes at once; returns false, before any change, if
@@ -315,7 +352,7 @@ static bool check_updates(struct exec *x, const struct access_pattern *m, u64 ba
 static bool check_broadcast_read(const u32 *w, u32 *r, u32 lane0_epoch, u32 mask,
                                  struct observed_epochs v) {
     u32 current = lane0_epoch + ((u32)__builtin_ctz(mask) << EPOCH_LANE_SHIFT);
-    if (is_recent(*w, current, v)) return false;
+    if (is_recent_since(*w, current, v.gap_by_warp)) return false;
     bool others =
         is_recent(*r, current, v) && (epoch_kind(*r) == EPOCH_WARPS || !same_warp(*r ^ current));
     u32 kind = others              ? EPOCH_WARPS
@@ -414,16 +451,18 @@ static bool check_words(struct exec *x, const struct access_pattern *m, const st
     return check_reads(w, r, lane0_epoch, &pattern, t->mask, v);
 }
 
-static struct observed_epochs observed_epochs_of(const struct exec *x, u32 by_warp[32]) {
+static struct observed_epochs observed_epochs_of(const struct exec *x, u32 by_warp[32],
+                                                 u32 gap_by_warp[32]) {
     const struct block *b = x->block;
     const struct warp *w = x->warp;
     if (b->sync_epoch == b->block_sync_epoch && w->sync_epoch == w->warp_sync_epoch)
         return block_synced;
     for (u32 i = 0; i < 32; i++) by_warp[i] = race_observed_sync_epoch(b, w->index, i);
+    for (u32 i = 0; i < 32; i++) gap_by_warp[i] = race_gap_start(b, w->index, i, by_warp[i]);
     bool same_epoch_range =
         w->warp_sync_epoch / RACE_WARP_SYNC_EPOCHS == w->sync_epoch / RACE_WARP_SYNC_EPOCHS;
     return (struct observed_epochs){
-        by_warp, same_epoch_range ? w->warp_sync_epoch % RACE_WARP_SYNC_EPOCHS : 0};
+        by_warp, same_epoch_range ? w->warp_sync_epoch % RACE_WARP_SYNC_EPOCHS : 0, gap_by_warp};
 }
 
 static __attribute__((noinline)) void check_shared_access(struct exec *x, const struct op *o,
@@ -449,11 +488,11 @@ static __attribute__((noinline)) void check_shared_access(struct exec *x, const 
     if (x->mems[o->aux].is_release) race_block_fence(x);
     require_epochs(x);
     if (is_atom) u.kind = RACE_RED;
-    u32 by_warp[32];
-    struct observed_epochs v = observed_epochs_of(x, by_warp);
-    if (acquires && observes_release(x, &u, is_atom, v)) {
-        race_acquire_by(x, o);
-        v = observed_epochs_of(x, by_warp);
+    u32 by_warp[32], gap_by_warp[32], observing;
+    struct observed_epochs v = observed_epochs_of(x, by_warp, gap_by_warp);
+    if (acquires && (observing = lanes_that_observe(x, &u, is_atom, v)) != 0) {
+        acquire_by_lanes(x, &u, observing);
+        v = observed_epochs_of(x, by_warp, gap_by_warp);
     }
     if (!by_words) check_shared_lanes(x, &u, 0, t->span, v);
     for (u32 byte = 0; by_words && byte < t->span; byte += 4)

@@ -11,6 +11,7 @@
  *   block_scope.c           atomics of block scope on memory that several blocks update
  *   read_only_load.c        read-only loads of global memory that the kernel writes
  *   vector_clock.c          synchronization of some threads of a block
+ *   lane_order.c            synchronization of lanes, for happens_before.c
  *   shadow.c                the planes of the shadow memory
  *   history.c               the last accesses, for the reports
  *   race.c                  races between blocks at the end of a launch; the reports' texts
@@ -142,6 +143,10 @@ struct race_shadow {
     u8 *first_stored_cells;
     u8 *read_only_cells; /* a bit for each cell that a read-only load read in this launch, or NULL
                           */
+    /* Of happens_before.c, or NULL: the lanes of a cell's last accesses; the order of its last
+     * release. */
+    struct cell_lanes *cell_lanes;
+    struct cell_release *cell_releases;
 };
 enum { RACE_CLOCK_UNIT = 1 << 6, RACE_MANY_WARPS = 1 << 5, RACE_CLOCK_LIMIT = 1 << 26 };
 
@@ -161,6 +166,8 @@ static inline u32 race_epoch_thread(u32 epoch) {
 
 /* Returns zeroed bits, one for each cell of the launch; shadow.c frees them with the launch. */
 u8 *race_new_cell_bits(const struct race_shadow *p);
+/* Maps cell_lanes and cell_releases. */
+void race_open_lane_planes(struct race_shadow *p);
 
 static inline enum shadow_row_state shadow_row_state(const struct race_shadow *p, u64 row) {
     u32 state = p->rows[row].state - p->row_state_base;
@@ -357,10 +364,10 @@ void race_cluster_access(struct exec *x, struct block *target, const struct op *
                          u64 offset, u32 span, enum race_access_kind access);
 
 /* happens_before.c: checks an access; an atomic of one lane whose result is used; a fence at the
- * scope of the GPU or wider. */
+ * scope of the GPU or wider, by these lanes. */
 void race_hb_access(struct exec *x, const struct mem_access *t);
 void race_hb_atom(struct exec *x, const struct op *o, u32 lane, u64 address, bool changed);
-void race_hb_fence(struct exec *x);
+void race_hb_fence(struct exec *x, u32 lanes);
 /* At a block's start and end. */
 void race_hb_start(struct block *b);
 void race_hb_free(struct block *b);

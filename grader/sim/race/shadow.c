@@ -4,6 +4,7 @@
  * rows of a warp's width, so a row has one compact record for all of its cells until an access
  * treats them differently: then it is expanded, and each cell has its own. A row whose state is not
  * of this launch counts as empty, so rows need no clearing. */
+#include "grader/sim/race/lane_order.h"
 #include "grader/sim/race/tensor_map_proxy.h"
 #include "grader/sim/race/race.h"
 
@@ -59,7 +60,40 @@ static bool map_plane(struct race_shadow *p, u32 plane) {
     return true;
 }
 
+/* Maps zeroes. They may span gigabytes of which few pages are touched, so nothing is reserved for
+ * them. */
+static u8 *map_zeroes(u64 bytes) {
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) die("out of memory");
+    return at;
+}
+
+/* The planes of lane_order.c, mapped by the first launch that needs them. Their cells are read only
+ * where a record of the launch is in the other planes, or as ticks, which are old ones. */
+static u64 first_cell(const struct race_shadow *p) { return p->covered_start >> p->mapped_shift; }
+static u64 cell_count(const struct race_shadow *p) {
+    return (p->covered_end >> p->mapped_shift) + 1 - first_cell(p);
+}
+
+void race_open_lane_planes(struct race_shadow *p) {
+    if (p->cell_lanes) return;
+    void *lanes = map_zeroes(cell_count(p) * sizeof *p->cell_lanes),
+         *releases = map_zeroes(cell_count(p) * sizeof *p->cell_releases);
+    p->cell_lanes = (struct cell_lanes *)lanes - first_cell(p);
+    p->cell_releases = (struct cell_release *)releases - first_cell(p);
+}
+
+static void close_lane_planes(struct race_shadow *p) {
+    if (!p->cell_lanes) return;
+    munmap(p->cell_lanes + first_cell(p), cell_count(p) * sizeof *p->cell_lanes);
+    munmap(p->cell_releases + first_cell(p), cell_count(p) * sizeof *p->cell_releases);
+    p->cell_lanes = NULL;
+    p->cell_releases = NULL;
+}
+
 static void unmap_planes(struct race_shadow *p) {
+    close_lane_planes(p);
     for (u32 i = 0; i < PLANE_COUNT; i++)
         if (*plane_pointer(p, i)) munmap(plane_start(p, i), plane_bytes(p, i));
     *p = (struct race_shadow){
@@ -101,12 +135,8 @@ static u64 bit_bytes(const struct race_shadow *p) {
     return (p->covered_end >> p->cell_shift) / 8 + 1 - first_bit_byte(p);
 }
 
-/* They may span gigabytes of which few pages are touched, so nothing is reserved for them. */
 u8 *race_new_cell_bits(const struct race_shadow *p) {
-    void *at = mmap(NULL, bit_bytes(p), PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) die("out of memory");
-    return (u8 *)at - first_bit_byte(p);
+    return map_zeroes(bit_bytes(p)) - first_bit_byte(p);
 }
 
 static void free_cell_bits(const struct race_shadow *p, u8 **bits) {
@@ -177,6 +207,7 @@ bool race_open(struct launch *l) {
         for (u32 w = 0; w < 32; w++) race_intra_warp_reset(p, w);
         p->row_state_base += ROW_STATE_COUNT;
         p->has_reads = false;
+        if (l->tracks_happens_before && l->ptx_order) race_open_lane_planes(p);
         p->deferred.read_epochs = NULL;
         p->has_updates = l->code->updates_global ||
                          l->tracks_happens_before; /* It records all atomics as updates. */
@@ -208,6 +239,10 @@ static void close_shadow(struct race_shadow *p, u32 shift) {
         u64 cell_bytes = planes[i].row_bytes / SHADOW_ROW_CELLS;
         if (cell_bytes) discard_pages(*plane_pointer(p, i), first * cell_bytes, end * cell_bytes);
     }
+    if (!p->cell_lanes) return;
+    discard_pages(p->cell_lanes, first * sizeof *p->cell_lanes, end * sizeof *p->cell_lanes);
+    discard_pages(p->cell_releases, first * sizeof *p->cell_releases,
+                  end * sizeof *p->cell_releases);
 }
 
 void race_close(struct launch *l) {

@@ -2,6 +2,7 @@
  * at their barriers, and a worker's ticks, which advance at each barrier and each block. The core
  * calls these functions through race_callbacks. */
 #include "grader/sim/race/async.h"
+#include "grader/sim/race/lane_order.h"
 #include "grader/sim/race/wgmma_pending.h"
 #include "grader/sim/race/vector_clock.h"
 #include "grader/sim/race/proxy.h"
@@ -75,6 +76,7 @@ static void restart_warp_epochs(struct block *b, const struct launch *l) {
 
 static void next_warp_sync_epoch(struct block *b, struct warp *w, u32 lanes, bool is_fence,
                                  const struct launch *l) {
+    race_lanes_sync(b, w, lanes, is_fence);
     if (l->ptx_order && !is_fence) return;
     bool is_partial = w->live_lanes & ~lanes;
     race_proxy_sync(b);
@@ -86,6 +88,7 @@ static void next_warp_sync_epoch(struct block *b, struct warp *w, u32 lanes, boo
 
 static void start_block(struct block *b, const struct launch *l) {
     race_hb_start(b);
+    race_lanes_start(b, l);
     race_async_reset_block(b);
     race_wgmma_start(b);
     race_proxy_start(b, l);
@@ -101,6 +104,7 @@ static void end_block(struct block *b) {
     race_warpgroup_free(b);
     race_vector_clocks_free(b);
     race_hb_free(b);
+    race_lanes_free(b);
 }
 
 /* Returns false if the block must not end so. */

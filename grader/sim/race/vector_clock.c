@@ -6,9 +6,13 @@
  * for global memory. Both advance when a warp releases something. A warp that arrives at an
  * mbarrier or a named barrier releases its clock; a warp that waits there joins it. A warp that
  * observes an atomic or a strong store acquires all that was done in the block so far, because the
- * time of that store is not recorded. Where not all lanes of a warp synchronize, each lane has such
- * a clock of the other lanes. mbarriers share slots by their offset: two in one slot order more
- * than they should, which can hide a race but never reports a false one. */
+ * time of that store is not recorded. By PTX, only the lane that observed has acquired, and only
+ * what the storing lane or those that it had synchronized with did. What the two warps have to do
+ * to order their other lanes is a *gap* of that acquire (struct acquire_gap); there is one for each
+ * pair of warps, the last acquire's, which can hide a race too. Where not all lanes of a warp
+ * synchronize, each lane has such a clock of the other lanes. mbarriers share slots by their
+ * offset: two in one slot order more than they should, which can hide a race but never reports a
+ * false one. */
 #include "grader/sim/race/vector_clock.h"
 #include "grader/sim/race/race.h"
 
@@ -28,6 +32,8 @@ void race_vector_clocks_reset(struct block *b) {
     memset(o->named_barrier_clock, 0, sizeof o->named_barrier_clock);
     memset(o->mbarrier_arrival_clock, 0, sizeof o->mbarrier_arrival_clock);
     memset(o->mbarrier_phase_clock, 0, sizeof o->mbarrier_phase_clock);
+    if (o->has_gaps) memset(o->gaps, 0, sizeof o->gaps);
+    o->has_gaps = false;
 }
 
 void race_vector_clocks_free(struct block *b) {
@@ -70,15 +76,75 @@ void race_acquire_by(struct exec *x, const struct op *o) {
     struct warp *w = x->warp;
     const struct launch *l = x->worker->launch;
     if (!l->ptx_order) return race_acquire(b, w, l);
-    struct vector_clock *pending = &vector_clocks_of(b)->pending_clock[w->index], fenced;
+    struct vector_clocks *clocks = vector_clocks_of(b);
+    struct vector_clock *pending = &clocks->pending_clock[w->index], fenced;
     memset(&fenced, 0, sizeof fenced);
     for (u32 i = 0; i < b->nwarps; i++)
         fenced.sync_epoch[i] = b->warps[i].order.block_fence_epoch,
         fenced.logical_clock[i] = b->warps[i].order.block_fence_clock;
+    clocks->before_acquire = clocks->warp_clock[w->index];
+    join_clock(&clocks->before_acquire, pending);
     join_clock(pending, &fenced);
     race_intra_warp_reset(b->race_shadow, w->index);
     if (x->mems[o->aux].is_acquire || x->mems[o->aux].verb == MEM_ATOM)
-        join_clock(&b->vector_clocks->warp_clock[w->index], pending);
+        join_clock(&clocks->warp_clock[w->index], pending);
+}
+
+const char race_acquire_gap_text[] =
+    "__syncwarp() around the flag: of each warp, only the lane that stores or reads it is ordered";
+
+static u32 time_of(const struct vector_clock *c, enum gap_memory memory, u32 warp) {
+    return memory == GAP_SHARED ? c->sync_epoch[warp] : c->logical_clock[warp];
+}
+
+/* Begins a gap, or narrows it: the same accesses are released by one more lane. */
+static void note_release(struct acquire_gap *g, const struct block_access *r, u32 from, u32 end) {
+    if (g->end != end)
+        *g = (struct acquire_gap){
+            .from = from, .end = end, .unreleased_lanes = ~0u, .lanes_from = r->lane_time};
+    g->unreleased_lanes &= ~(1u << r->lane);
+    if (r->lane_time > g->lanes_from) g->lanes_from = r->lane_time;
+}
+
+static void note_acquirer(struct acquire_gap *g, const struct warp *w, u32 lane) {
+    if (g->warp_epoch != w->sync_epoch || g->lanes_epoch != w->order.lanes_epoch)
+        g->acquiring_lanes = g->acquiring_lanes ? ~0u : 0;
+    g->warp_epoch = w->sync_epoch;
+    g->lanes_epoch = w->order.lanes_epoch;
+    g->acquiring_lanes |= 1u << lane;
+}
+
+void race_note_acquire(struct exec *x, u32 lane, const struct block_access *r) {
+    struct vector_clocks *o = x->block->vector_clocks;
+    struct warp *w = x->warp;
+    if (!x->worker->launch->ptx_order) return;
+    if (r->warp == w->index) {
+        w->order.lanes_epoch = x->block->sync_epoch;
+        return;
+    }
+    u32 from = time_of(&o->before_acquire, r->memory, r->warp),
+        end = time_of(&o->pending_clock[w->index], r->memory, r->warp),
+        ordered = r->memory == GAP_SHARED ? x->block->warps[r->warp].order.lanes_epoch : 0;
+    struct acquire_gap *g = &o->gaps[r->memory][w->index][r->warp];
+    note_release(g, r, from > ordered ? from : ordered, end);
+    note_acquirer(g, w, lane);
+    o->has_gaps = true;
+}
+
+bool race_is_in_acquire_gap(const struct exec *x, u32 lane, const struct block_access *a) {
+    const struct block *b = x->block;
+    const struct warp *w = x->warp;
+    if (!b->vector_clocks || !b->vector_clocks->has_gaps || a->warp == w->index) return false;
+    const struct acquire_gap *g = &b->vector_clocks->gaps[a->memory][w->index][a->warp];
+    u32 barrier = a->memory == GAP_SHARED ? b->block_sync_epoch : b->logical_clock;
+    u32 observed = a->memory == GAP_SHARED ? race_observed_sync_epoch(b, w->index, a->warp)
+                                           : race_observed_clock(b, w->index, a->warp);
+    if (observed > g->end) return false; /* Something else ordered the two warps. */
+    if (a->time < g->from || a->time >= g->end || a->time < barrier) return false;
+    bool is_unreleased = (g->unreleased_lanes >> a->lane & 1) && a->lane_time >= g->lanes_from,
+         has_acquired = (g->acquiring_lanes >> lane & 1) || g->warp_epoch != w->sync_epoch ||
+                        g->lanes_epoch != w->order.lanes_epoch;
+    return is_unreleased || !has_acquired;
 }
 
 void race_block_fence(struct exec *x) {
@@ -111,6 +177,7 @@ void race_barrier_release(struct block *b, u32 barrier, u32 warps, const struct 
     for (u32 m = warps; m; m &= m - 1) {
         u32 w = (u32)__builtin_ctz(m);
         join_clock(&o->warp_clock[w], &merged);
+        b->warps[w].order.lanes_epoch = b->sync_epoch;
         race_intra_warp_reset(b->race_shadow, w);
         race_hb_join_warp(b, &b->warps[w]);
     }
@@ -147,6 +214,7 @@ void race_mbarrier_complete_phase(struct exec *x, u32 offset) {
 void race_mbarrier_acquire(struct exec *x, u32 offset) {
     struct vector_clocks *o = vector_clocks_of(x->block);
     join_clock(&o->warp_clock[x->warp->index], &o->mbarrier_phase_clock[mbarrier_slot(offset)]);
+    x->warp->order.lanes_epoch = x->block->sync_epoch;
     race_intra_warp_reset(x->worker->race_shadow, x->warp->index);
     race_hb_join_warp(x->block, x->warp);
 }

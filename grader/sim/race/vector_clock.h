@@ -10,6 +10,26 @@ struct vector_clock {
 };
 enum { MBARRIER_CLOCK_SLOTS = 32 };
 
+/* What a warp's acquire from another one left unordered: accesses by that warp from the time `from`
+ * to before `end`, which the warp has observed as a whole. Times are of one kind of memory, as in
+ * struct vector_clock. */
+struct acquire_gap {
+    u32 from, end;
+    /* Lanes of the releasing warp that the releasing lane had not synchronized with since
+     * `lanes_from`: a sync epoch of that warp for shared memory, a tick for global memory. */
+    u32 unreleased_lanes, lanes_from;
+    /* Lanes of the acquiring warp that have acquired; the others will at its next synchronization,
+     * when it leaves these epochs. */
+    u32 acquiring_lanes, warp_epoch, lanes_epoch;
+};
+enum gap_memory { GAP_SHARED, GAP_GLOBAL, GAP_MEMORY_COUNT };
+
+/* A store by a lane of the block that another lane observes, or an access that is checked. */
+struct block_access {
+    enum gap_memory memory;
+    u32 warp, lane, time, lane_time; /* lane_time as acquire_gap.lanes_from */
+};
+
 struct vector_clocks {
     struct vector_clock warp_clock[32]; /* by warp: what it has observed */
     /* …and what its next fence orders (race_acquire_by). */
@@ -22,6 +42,10 @@ struct vector_clocks {
     /* By warp: [lane][other], the other lane's last sync epoch that the lane has observed; NULL
      * before the first one. Owned. */
     u32 *lane_clock[32];
+    /* By acquiring warp and releasing warp. */
+    struct acquire_gap gaps[GAP_MEMORY_COUNT][32][32];
+    bool has_gaps;
+    struct vector_clock before_acquire; /* of the last race_acquire_by, what was observed before */
 };
 
 /* Resets the clocks when a block starts or its sync epochs wrap; frees them. */
@@ -34,6 +58,14 @@ void race_acquire(struct block *b, struct warp *w, const struct launch *l);
  * itself; .acquire does so at once, and so does an atomic, as a block's SM keeps that order. With
  * the hardware's, it orders everything. */
 void race_acquire_by(struct exec *x, const struct op *o);
+/* After race_acquire_by: records which lanes that acquire ordered. `lane` observed the store
+ * `release`. With the hardware's memory model, all lanes are ordered. */
+void race_note_acquire(struct exec *x, u32 lane, const struct block_access *release);
+/* Returns true if that access by another warp, although observed by the lane's warp, is not ordered
+ * before what the lane does now. */
+bool race_is_in_acquire_gap(const struct exec *x, u32 lane, const struct block_access *a);
+/* What is missing then, for a report. */
+extern const char race_acquire_gap_text[];
 /* The warp executes a fence of any scope, or a .release operation. */
 void race_block_fence(struct exec *x);
 /* For an mbarrier in the block's own memory: a lane initializes it, which counts as a plain store;
@@ -49,6 +81,13 @@ void race_sync_lanes(struct block *b, const struct warp *w, u32 lanes);
 bool race_lane_is_ordered(const struct block *b, const struct warp *w, u32 lane, u32 other,
                           u32 sync_epoch);
 
+/* Returns from when on an access to shared memory by warp `other` may be unordered. */
+static inline u32 race_gap_start(const struct block *b, u32 warp, u32 other, u32 observed) {
+    if (!b->vector_clocks || !b->vector_clocks->has_gaps) return observed;
+    const struct acquire_gap *g = &b->vector_clocks->gaps[GAP_SHARED][warp][other];
+    u32 from = g->from > b->block_sync_epoch ? g->from : b->block_sync_epoch;
+    return g->end && from < observed ? from : observed;
+}
 static inline u32 race_observed_sync_epoch(const struct block *b, u32 warp, u32 other) {
     u32 observed = b->vector_clocks ? b->vector_clocks->warp_clock[warp].sync_epoch[other] : 0;
     return observed > b->block_sync_epoch ? observed : b->block_sync_epoch;

@@ -1,6 +1,6 @@
 // Lane 0 releases the flag without a warp barrier, behind which the other lanes would have written.
 // lesson: chapters/11-scan-and-sort/README.md, Messages between blocks
-// missed: between blocks, a warp's state stands for all its lanes, and here they write together
+// expect: no __syncwarp() between that and the store of the flag
 #include "../mistake.h"
 #include <cuda/atomic>
 
@@ -17,7 +17,7 @@ __global__ void send(int *out, int *words, int *flag) {
         if (t == 0)
             while (!f.load(cuda::memory_order_acquire)) {}
         __syncwarp();
-        out[t] = words[t];
+        out[t] = words[t]; // reported
     }
 }
 
