@@ -97,6 +97,7 @@ has_library() {
         way=$(echo "${ways%%|*}" | tr + ' ')
         [ "$way" != - ] || way=
         if links "$header" $way; then
+            case $way in -I*) keep_headers "${way%% *}" ;; esac
             keep "$1" $way
             return 0
         fi

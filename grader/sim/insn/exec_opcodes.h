@@ -42,6 +42,7 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
 /* If some lanes are inactive, all lanes are computed beside the register and the active ones are
  * copied in. Expressions are total, so this is harmless, and it leaves the compiler no branch to
  * convert. */
+#ifndef HAS_COSTLY_EXPRESSIONS
 #define LOOP(TD, ARGS, expr)                                   \
     if (mask == ~0u) {                                         \
         FOR_LANES {                                            \
@@ -56,6 +57,17 @@ static inline void clamp_f32(struct exec *x, const struct op *o, u32 mask) {
         }                                                      \
         FOR_LANES D[l] = (mask >> l & 1) ? computed[l] : D[l]; \
     }
+#else /* One loop serves both cases: less to compile, but full warps pay for the choice. */
+#define LOOP(TD, ARGS, expr)                                     \
+    st_##TD computed[32], *results = mask == ~0u ? D : computed; \
+    FOR_LANES {                                                  \
+        ARGS;                                                    \
+        results[l] = WIDEN_##TD(TD)(expr);                       \
+    }                                                            \
+    if (mask != ~0u) {                                           \
+        FOR_LANES D[l] = (mask >> l & 1) ? computed[l] : D[l];   \
+    }
+#endif
 #define PTX_HEADER(id, TD)                                               \
     void ISAFN(op_##id)(struct exec * x, const struct op *o, u32 mask) { \
         st_##TD *D = operand_at(x, o->dst);                              \

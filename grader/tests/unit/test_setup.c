@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char work[4200];
 
@@ -111,6 +112,16 @@ START_TEST(a_library_in_a_user_folder_is_found) {
 }
 END_TEST
 
+/* Debian has libpq's header in a folder of its own, and a new root has no pkg-config. */
+START_TEST(without_pkg_config_the_header_of_libpq_is_found) {
+    if (access("/usr/include/postgresql/libpq-fe.h", R_OK)) SKIP("no libpq-dev of Debian");
+    make_work();
+    ck_assert_str_eq(run_setup("PKG_CONFIG=none", "store", 0), "");
+    ck_assert_int_eq(shell("grep -qxF -e -I/usr/include/postgresql '%s/build/deps/headers'", work),
+                     0);
+}
+END_TEST
+
 START_TEST(each_need_names_a_package_of_each_family_or_a_dash) {
     ck_assert_int_eq(shell("grep -vE '^(#|$|[a-z]+: )' grader/packages.txt | awk 'NF != 8 { print; "
                            "bad = 1 } END { exit bad }'"),
@@ -196,6 +207,7 @@ UNIT_SUITE(setup) {
     tcase_add_test(t, unpackaged_tools_are_reported);
     tcase_add_test(t, a_library_in_a_user_folder_is_found);
     tcase_add_test(t, commands_for_editors_are_json_and_the_last_of_a_file_counts);
+    tcase_add_test(t, without_pkg_config_the_header_of_libpq_is_found);
     tcase_add_test(t, each_need_names_a_package_of_each_family_or_a_dash);
     suite_add_tcase(s, t);
     TCase *network = tcase_create("network"); /* it compiles */
