@@ -122,6 +122,8 @@ static const char usage_text[] =
     "  --score N, --excused yes, --deadline TIME, --comment TEXT [--line N]\n"
     "                         decide: what to decide; - withdraws it\n"
     "  --partner STUDENT      decide: this student's submission counts for the other one, too\n"
+    "  --moderated yes, --blind-score N\n"
+    "                         decide: two people score it blind, and one of these scores\n"
     "  --request TEXT, --answer TEXT\n"
     "                         decide: a student asks to grade again, and the answer\n"
     "  --reason TEXT, --author NAME\n"

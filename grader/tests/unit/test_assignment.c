@@ -365,7 +365,7 @@ START_TEST(sql_views_apply_weights_and_dropped_scores) {
     struct err e = {0};
     ck_assert(store_open(&s, NULL, true, &e));
     static const char *const sql[] = {
-        "INSERT INTO assignment VALUES (1, 'x', '', '', 0, 0, 0, 1)",
+        "INSERT INTO assignment VALUES (1, 'x', '', '', 0, 0, 0, 1, 0)",
         "INSERT INTO assigned VALUES ('a', 2, 0, 0), ('b', 1, 0, 0), ('c', 5, 0, 0)",
         "INSERT INTO student (id, name, rostered, entries, doubt) VALUES ('x', '', 1, 1, ''), "
         "('y', '', 1, 1, '')",
