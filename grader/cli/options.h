@@ -26,6 +26,7 @@ enum report_format {
     FORMAT_NBGRADER,
     FORMAT_TOTALS,
     FORMAT_CLASSROOM,
+    FORMAT_AUTOLAB,
     FORMAT_HTML,
     FORMAT_MOODLE, /* these four in the order of enum worksheet_format */
     FORMAT_CANVAS,
