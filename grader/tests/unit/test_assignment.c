@@ -240,26 +240,6 @@ START_TEST(cases_that_are_right_earn_credit) {
 }
 END_TEST
 
-/* An exam's grader may not change between the first and the last submission. */
-START_TEST(a_frozen_assignment_refuses_another_grader) {
-    begin();
-    ck_assert_int_eq(run_in_class("mkdir c/ann"), 0);
-    write_text("c/ann/transpose.cu", "#error\n");
-    write_text("hw.toml", "release = \"0123456789ab\"\n[[exercise]]\nname = \"transpose\"\n");
-    ck_assert_int_eq(run_in_class("grader batch c --assignment hw.toml --store f.db 2>said"), 2);
-    ck_assert_int_eq(run_in_class("grep -q 'hw.toml is frozen to the grader 0123456789ab, and this "
-                                  "is [0-9a-f]*: grade with that one' said && [ $(sqlite3 f.db "
-                                  "'SELECT count(*) FROM result') = 0 ]"),
-                     0);
-    ck_assert_int_eq(
-        run_in_class(
-            "own=$(grader --version | sed -n 's/^grader \\(.\\{16\\}\\).*/\\1/p') && sed -i "
-            "s/0123456789ab/$own/ hw.toml && grader batch c --assignment hw.toml --store "
-            "f.db >said 2>&1; [ $? = 1 ] && grep -q CE said"),
-        0);
-}
-END_TEST
-
 /* Ann commits two days after the deadline, in a time zone of her own. Bob does too, but the
  * roster has an earlier time for him. Cid's .git is a file that points to Ann's, and Dan's is not a
  * repository. The grader must not start a program that a repository's configuration names
@@ -420,7 +400,6 @@ UNIT_SUITE(assignment) {
     tcase_add_test(t, a_compiler_that_cannot_start_is_named_with_the_reason);
     tcase_add_test(t, hidden_cases_count_and_stay_hidden);
     tcase_add_test(t, cases_that_are_right_earn_credit);
-    tcase_add_test(t, a_frozen_assignment_refuses_another_grader);
     tcase_add_test(t, the_submission_time_of_a_repository_is_its_last_commit);
     tcase_add_test(t, the_late_penalty_reduces_the_total);
     tcase_add_test(t, gradescope_metadata_gives_the_submission_time);
