@@ -85,6 +85,19 @@ START_TEST(a_score_replaces_the_machines) {
 }
 END_TEST
 
+START_TEST(an_accepted_but_excused_result_is_a_skipped_test) {
+    make_store();
+    ck_assert_int_eq(decide("ann transpose --excused yes --reason ill"), 0);
+    ck_assert_int_eq(
+        shell("cd %s && PATH=%s:$PATH && sqlite3 c.db \"UPDATE result SET verdict = 'AC'\" && "
+              "grader export c.db --format junit >j && grep -q 'skipped=\"1\"' j && grep -q "
+              "'classname=\"ann\" name=\"02-coalescing/transpose\".*<skipped message=\"excused by "
+              "Dr. Poe: ill\"/>' j && [ $(grep -c '<skipped' j) = 1 ]",
+              submissions_folder, store_fixture_folder()),
+        0);
+}
+END_TEST
+
 START_TEST(an_extension_and_an_excuse_count) {
     make_store();
     ck_assert_int_eq(decide("ann --deadline 2026-10-04T00:00:00+02:00 --reason ill"), 0);
@@ -521,6 +534,7 @@ static void add_tests(TCase *t) {
     tcase_add_test(t, blind_scores_within_the_tolerance_count_with_their_mean);
     tcase_add_test(t, a_moderated_score_is_on_the_pages_without_the_blind_ones);
     tcase_add_test(t, a_score_replaces_the_machines);
+    tcase_add_test(t, an_accepted_but_excused_result_is_a_skipped_test);
     tcase_add_test(t, an_extension_and_an_excuse_count);
     tcase_add_test(t, decisions_are_on_the_pages);
     tcase_add_test(t, feedback_goes_back_under_the_submissions_names);
