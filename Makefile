@@ -362,6 +362,10 @@ $(B)/tests/libfaults.so: grader/tests/class/faults.c | $(B)/setup.done
 	$(Q)$(CC) $(CFLAGS) -fPIC -shared $< -o $@ -ldl
 check-class: all $(B)/tests/libfaults.so
 	$(Q)python3 grader/tests/class/class.py $(B) $(CLASSFLAGS)
+# Grades 301 students who hand in by three ways at once, and checks every student's fate;
+# MIXEDFLAGS=--list prints it.
+check-mixed: all
+	$(Q)python3 grader/tests/class/mixed.py $(B) $(MIXEDFLAGS)
 # Lets several graders work on one store in PostgreSQL, and kills some of them.
 check-workers: all
 	$(Q)python3 grader/tests/class/workers.py $(B) $(WORKERSFLAGS)
@@ -383,8 +387,8 @@ check-gradescope: all
 # Grades shards under Slurm, on one machine with several node names.
 check-slurm: all
 	$(Q)python3 grader/tests/class/slurm.py $(B)
-# Runs the README's commands in fresh Debian roots, as root and as a user, with and without a
-# network. It needs root and debootstrap.
+# Runs the README's commands in fresh roots of Debian and Ubuntu, as root and as a user, with and
+# without a network. It needs root and debootstrap.
 check-roots:
 	$(Q)sh grader/tests/roots/roots.sh $(B)/roots $(SUITES)
 # Compiles the runtime with the headers of every CUDA release since 12.0; fetches them from PyPI
@@ -471,5 +475,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all code-digest cublas cusparse baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-large check-memory check-native check-similar check-slurm check-workers check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
+.PHONY: all code-digest cublas cusparse baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-large check-memory check-mixed check-native check-similar check-slurm check-workers check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null) $(B)/native_prelude.d

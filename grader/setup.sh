@@ -5,7 +5,7 @@
 # Libraries: one is present if a program with its header links, with the options of pkg-config or
 # else with plain ones. The options go to BUILD/deps, a file for each library, which the Makefile
 # passes to the compiler. apt installs what is missing, as root or with sudo; on other systems a
-# message has the command.
+# message has the command. toml++ comes from PyPI where there is no package of it.
 #
 # Compiler: nvcc from PATH or /usr/local/cuda, else NVIDIA's wheels from PyPI, which need no root
 # and go to BUILD/toolkit. The link BUILD/cuda then leads to the toolkit, and BUILD/nvdisasm to its
@@ -97,8 +97,8 @@ has_library() {
         way=$(echo "${ways%%|*}" | tr + ' ')
         [ "$way" != - ] || way=
         if links "$header" $way; then
-            case $way in -I*) keep_headers "${way%% *}" ;; esac
             keep "$1" $way
+            for option in $way; do case $option in -I*) keep_headers "$option" ;; esac; done
             return 0
         fi
         case $ways in *'|'*) ways=${ways#*|} ;; *) ways= ;; esac
@@ -106,10 +106,11 @@ has_library() {
     return 1
 }
 
-# has_header HEADER,PC: succeeds if the C++ header is found. It only preprocesses, because compiling
-# would take seconds.
+# has_header HEADER,PC: succeeds if the C++ header is found, in BUILD/headers, too. It only
+# preprocesses, because compiling would take seconds.
 has_header() {
     headers=$(said headers "${1#*,}") || headers=
+    [ ! -f "$build/headers/${1%,*}" ] || headers=-I$build/headers
     echo "#include <${1%,*}>" | $CXX -std=c++17 -E -xc++ - $headers 2>>"$log" >/dev/null && keep_headers $headers
 }
 
@@ -175,10 +176,20 @@ family() {
 
 sudo=$([ "$(id -u)" = 0 ] || echo "sudo ")
 
+# available FAMILY PACKAGE…: prints the packages that this release has, one a line; all of them if
+# the lists of packages are empty, as on a fresh system, or another tool keeps them.
+available() {
+    known=
+    if [ "$1" = apt ]; then known=$(apt-cache show "$@" 2>/dev/null | sed -n 's/^Package: //p' | sort -u); fi
+    shift
+    if [ "$known" ]; then echo "$known"; else printf '%s\n' "$@"; fi
+}
+
 # command_for FAMILY KIND NEED…: prints the command that installs the needs; nothing if the family
 # has no packages for them.
 command_for() {
-    packages=$(names "$@" | tr '\n' ' ' | sed 's/ $//')
+    packages=$(names "$@")
+    packages=$([ -z "$packages" ] || available "$1" $packages | tr '\n' ' ' | sed 's/ $//')
     [ "$packages" ] || return 0
     case $1 in
         apt) echo "${sudo}apt-get install --no-install-recommends $packages" ;;
@@ -238,7 +249,7 @@ install() {
     exec 9>"$build/apt.lock"
     flock 9 # make may run several setups at the same time
     # For optional tools, install one by one if the whole list fails: each one is useful alone.
-    { $unasked apt-get update -qq; fetch_packages "$@" || { is_optional "$kind" && for one in "$@"; do fetch_packages "$one"; done; }; } \
+    { $unasked apt-get update -qq; set -- $(available apt "$@"); fetch_packages "$@" || { is_optional "$kind" && for one in "$@"; do fetch_packages "$one"; done; }; } \
         >"$build/apt.log" 2>&1 || { flock -u 9; return 1; }
     flock -u 9
 }
@@ -248,6 +259,51 @@ fetch_packages() { $unasked env DEBIAN_FRONTEND=noninteractive apt-get install -
 may_install() {
     [ "$here" = apt ] && command -v apt-get >/dev/null || return 1
     [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }
+}
+
+# run_pip MARK VENV ARGUMENT…: runs pip on the list's packages with that mark; in a temporary
+# environment VENV where python3 has no pip.
+run_pip() {
+    mark=$1 venv=$2
+    shift 2
+    python=python3
+    python3 -m pip --version >/dev/null 2>&1 || {
+        rm -rf "$venv"
+        python3 -m venv "$venv" || return 1
+        python=$venv/bin/python
+    }
+    result=0
+    sed -n "s/^$mark: //p" "$table" | PIP_USER=0 PIP_ROOT_USER_ACTION=ignore "$python" -m pip "$@" --no-deps \
+        --disable-pip-version-check -r /dev/stdin || result=1
+    rm -rf "$venv"
+    return $result
+}
+
+# unpack_wheels FOLDER MARK [OPTION…]: unpacks the list's wheels with that mark into FOLDER.
+unpack_wheels() {
+    folder=$1 mark=$2
+    shift 2
+    rm -rf "$folder"
+    run_pip "$mark" "$folder.venv" install "$@" --target "$folder" --no-compile
+}
+
+# fetch_toml: fetches toml++ into BUILD/headers, for releases without a package of it, such as
+# Ubuntu 22.04: from the sources of its Python binding, which contain the headers.
+fetch_toml() {
+    command -v python3 >/dev/null || return 1
+    say "found no toml++; fetching it into $build/headers:"
+    sed -n 's/^toml: /    /p' "$table"
+    rm -rf "$build/headers.new"
+    mkdir "$build/headers.new"
+    if run_pip toml "$build/headers.venv" download --no-binary :all: --dest "$build/headers.new" >"$build/pip.log" 2>&1 &&
+        tar -xzf "$build/headers.new"/*.tar.gz -C "$build/headers.new" --strip-components=4 --wildcards '*/third_party/tomlplusplus/include/*'; then
+        rm -rf "$build/headers" "$build/headers.new"/*.tar.gz
+        mv "$build/headers.new" "$build/headers"
+    else
+        rm -rf "$build/headers.new"
+        say "could not fetch it (see $build/pip.log)"
+        return 1
+    fi
 }
 
 # need KIND: finds or installs all needs of that kind; else prints what is missing, and fails.
@@ -262,6 +318,10 @@ need() {
             lacking=$(missing "$kind" | tr '\n' ' ')
             [ "$lacking" ] || return 0
         fi ;;
+    esac
+    case " $lacking" in *" toml++ "*)
+        fetch_toml && lacking=$(missing "$kind" | tr '\n' ' ')
+        [ "$lacking" ] || return 0 ;;
     esac
     tell "$kind" $lacking >&2
     return 1
@@ -281,22 +341,6 @@ kinds_to_build() {
         if command -v "$nvcc" >/dev/null; then echo build && return; fi
     done
     if python3 -m pip --version >/dev/null 2>&1; then echo build; else echo "build nvcc"; fi
-}
-
-# unpack_wheels FOLDER MARK [OPTION…]: unpacks the list's wheels with that mark into FOLDER.
-unpack_wheels() {
-    folder=$1 mark=$2
-    shift 2
-    rm -rf "$folder" "$folder.venv"
-    if python3 -m pip --version >/dev/null 2>&1; then python=python3; else
-        python3 -m venv "$folder.venv" || return 1
-        python=$folder.venv/bin/python
-    fi
-    result=0
-    sed -n "s/^$mark: //p" "$table" | PIP_USER=0 PIP_ROOT_USER_ACTION=ignore "$python" -m pip install "$@" --target "$folder" \
-        --no-deps --no-compile --disable-pip-version-check -r /dev/stdin || result=1
-    rm -rf "$folder.venv"
-    return $result
 }
 
 # fetch_axe: fetches axe-core into BUILD/axe; on failure that folder is missing.

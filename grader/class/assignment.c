@@ -42,6 +42,7 @@ static const struct key keys[] = {
     {"late", "free_days", INTEGER, ASSIGNMENT_FIELD(late.free_days), 0, 1000},
     {"late", "most_days", INTEGER, ASSIGNMENT_FIELD(late.max_days), 0, 1000},
     {"late", "penalty", NUMBER, ASSIGNMENT_FIELD(late.penalty), 0, 100},
+    {"moderation", "tolerance", NUMBER, ASSIGNMENT_FIELD(moderation_tolerance), 0, 100},
     {"gradescope", "goals", VISIBILITY, ASSIGNMENT_FIELD(gradescope.goals), 0, 0},
     {"gradescope", "guards", VISIBILITY, ASSIGNMENT_FIELD(gradescope.guards), 0, 0},
     {"gradescope", "cases", VISIBILITY, ASSIGNMENT_FIELD(gradescope.cases), 0, 0},
@@ -182,9 +183,12 @@ static bool enter_table(struct assignment_parser *r, const struct class_toml_val
         return true;
     }
     if (!strcmp(v->table, "late")) r->late_line = v->line;
-    return !strcmp(v->table, "late") || !strcmp(v->table, "gradescope") ||
-           parse_error(r, v->line,
-                       "unknown table [%.60s]; use [late], [gradescope] or [[exercise]]", v->table);
+    for (unsigned i = 0; i < KEY_COUNT; i++)
+        if (*keys[i].table && !strcmp(v->table, keys[i].table)) return true;
+    return parse_error(r, v->line,
+                       "unknown table [%.60s]; use [late], [moderation], [gradescope] or "
+                       "[[exercise]]",
+                       v->table);
 }
 
 static bool report_unknown_key(struct assignment_parser *r, const struct class_toml_value *v) {
@@ -329,10 +333,10 @@ bool assignment_save(const struct assignment *a, struct store *s, struct err *e)
          store_exec(s, e, "DELETE FROM assignment", "") &&
          store_exec(s, e,
                     "INSERT INTO assignment (one, name, path, deadline, free_days, most_days, "
-                    "penalty, dropped) VALUES "
-                    "(1, ?, ?, ?, ?, ?, ?, ?)",
-                    "tttllfl", a->name, a->path, deadline, (long long)a->late.free_days,
-                    (long long)a->late.max_days, a->late.penalty, (long long)a->drop_lowest);
+                    "penalty, dropped, tolerance) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "tttllflf", a->name, a->path, deadline, (long long)a->late.free_days,
+                    (long long)a->late.max_days, a->late.penalty, (long long)a->drop_lowest,
+                    a->moderation_tolerance);
     for (unsigned i = 0; ok && i < a->n; i++)
         ok = store_exec(
             s, e,

@@ -36,6 +36,7 @@ struct assignment {
         unsigned free_days, max_days; /* days late without a penalty; days after which all is 0 */
         double penalty;               /* percent of a mark for each day after the free ones */
     } late;
+    double moderation_tolerance; /* points by which two blind scores may differ */
     struct {
         enum assignment_visibility goals, guards, cases;
         bool leaderboard;

@@ -23,11 +23,12 @@ static const char *const prepare_statements[] = {
     "CREATE UNIQUE INDEX new_grade_id ON new_grade (student, exercise)",
 };
 
+#define DECIDED_STATES "'overridden', 'excused', 'moderated', 'in moderation'"
 /* One of "", ", file" and so on for each thing that a grade depends on. */
 #define CHANGES                                                                                   \
     "CASE WHEN coalesce(a.source, '') <> coalesce(b.source, '') THEN ', file' ELSE '' END || "    \
-    "CASE WHEN a.state IN ('overridden', 'excused') OR "                                          \
-    "b.state IN ('overridden', 'excused') THEN ', decision' ELSE '' END || "                      \
+    "CASE WHEN a.state IN (" DECIDED_STATES ") OR b.state IN (" DECIDED_STATES                    \
+    ") THEN ', decision' ELSE '' END || "                                                         \
     "CASE WHEN coalesce(a.source, '') = coalesce(b.source, '') AND (a.key IS NULL) <> (b.key IS " \
     "NULL) "                                                                                      \
     "THEN ', graded in one store only' ELSE '' END || "                                           \

@@ -3,6 +3,7 @@
 #include "common/text.h"
 #include "grader/class/assignment.h"
 #include "grader/class/export.h"
+#include "grader/class/moderation.h"
 #include "grader/grade/provenance.h"
 
 #include <stdlib.h>
@@ -43,10 +44,10 @@ static bool check_subject(struct store *s, const struct decision *d, struct err 
                                     s->path, d->student);
     if (d->kind == DECISION_deadline && *d->exercise)
         return err_set(e, ERR_INPUT, "a deadline is for all exercises of a student; name none");
-    bool is_for_one = d->kind == DECISION_score || is_of_request(d);
-    if (is_for_one && !*d->exercise)
+    bool is_score = d->kind == DECISION_score || d->kind == DECISION_blind_score;
+    if ((is_score || is_of_request(d)) && !*d->exercise)
         return err_set(e, ERR_INPUT, "%s is for one exercise; name it behind the student",
-                       d->kind == DECISION_score    ? "a score"
+                       is_score                     ? "a score"
                        : d->kind == DECISION_answer ? "an answer"
                                                     : "a request");
     return !*d->exercise ||
@@ -61,7 +62,7 @@ static bool parse_score(const char *value, char out[MAX_TEXT_BYTES], struct err 
     double score = strtod(value, &end);
     snprintf(out, MAX_TEXT_BYTES, "%.2f", score);
     return (end > value && !*end && score >= 0 && score <= 100) ||
-           err_set(e, ERR_INPUT, "--score takes 0 to 100, or - to withdraw, not '%.40s'", value);
+           err_set(e, ERR_INPUT, "a score is 0 to 100, or - to withdraw it, not '%.40s'", value);
 }
 
 static bool parse_deadline(const char *value, char out[MAX_TEXT_BYTES], struct err *e) {
@@ -82,7 +83,8 @@ static bool parse_value(const struct decision *d, char out[MAX_TEXT_BYTES], stru
     if (!strcmp(d->value, "-")) return true;
     if (strlen(d->value) >= MAX_TEXT_BYTES)
         return err_set(e, ERR_INPUT, "a text has at most %d bytes", MAX_TEXT_BYTES - 1);
-    if (d->kind == DECISION_score) return parse_score(d->value, out, e);
+    if (d->kind == DECISION_score || d->kind == DECISION_blind_score)
+        return parse_score(d->value, out, e);
     if (d->kind == DECISION_deadline) return parse_deadline(d->value, out, e);
     snprintf(out, MAX_TEXT_BYTES, "%s", d->value);
     return true;
@@ -92,8 +94,9 @@ static bool parse_value(const struct decision *d, char out[MAX_TEXT_BYTES], stru
 static void put_former(struct store *s, const struct decision *d, struct buf *out, struct err *e) {
     struct store_rows *q = store_query(
         s, e,
-        "SELECT value FROM decided WHERE student = ? AND exercise = ? AND kind = ? AND line = ?",
-        "tttl", d->student, d->exercise, kind_names[d->kind], (long long)d->line);
+        "SELECT value FROM decided WHERE student = ? AND exercise = ? AND kind = ? AND line = ? "
+        "AND (kind <> 'blind_score' OR author = ?)",
+        "tttlt", d->student, d->exercise, kind_names[d->kind], (long long)d->line, d->author);
     if (store_step(s, &q, e)) buf_puts(out, store_column_text(q, 0));
     store_finalize(&q);
     if (out->size || d->kind != DECISION_score) return;
@@ -108,6 +111,7 @@ static void put_former(struct store *s, const struct decision *d, struct buf *ou
         else buf_printf(out, "%.2f", store_column_double(q, 2));
     }
     store_finalize(&q);
+    moderation_put_scores(s, d, out, e);
 }
 
 /* Returns false if the author has not seen the latest decision that this one would replace. Runs in
@@ -117,8 +121,9 @@ static bool check_seen(struct store *s, const struct decision *d, struct err *e)
     struct store_rows *q = store_query(
         s, e,
         "SELECT author, value FROM decision WHERE student = ? AND exercise = ? AND kind = ? AND "
-        "line = ? AND n > ? ORDER BY n DESC",
-        "tttll", d->student, d->exercise, kind_names[d->kind], (long long)d->line, *d->last_seen);
+        "line = ? AND n > ? AND (kind <> 'blind_score' OR author = ?) ORDER BY n DESC",
+        "tttllt", d->student, d->exercise, kind_names[d->kind], (long long)d->line, *d->last_seen,
+        d->author);
     if (store_step(s, &q, e))
         err_set(e, ERR_INPUT, "%.100s decided this meanwhile (%s: %.200s); look, and decide again",
                 store_column_text(q, 0), kind_names[d->kind], store_column_text(q, 1));
@@ -184,7 +189,7 @@ static bool check(struct store *s, const struct decision *d, struct err *e) {
 static bool add(struct store *s, const struct decision *d, struct err *e) {
     char value[MAX_TEXT_BYTES];
     return parse_value(d, value, e) && check_seen(s, d, e) && check_request(s, d, e) &&
-           check_partner(s, d, e) && insert_decision(s, d, value, e);
+           check_partner(s, d, e) && moderation_check(s, d, e) && insert_decision(s, d, value, e);
 }
 
 bool decision_add_all(struct store *s, const struct decision *list, unsigned n, struct err *e) {
@@ -213,8 +218,10 @@ static struct store_rows *query_history(struct store *s, struct err *e) {
     return store_query(
         s, e,
         "SELECT made_at, author, student, exercise, kind, CASE line WHEN 0 THEN '' ELSE "
-        "CAST(line AS TEXT) END, CASE value WHEN '' THEN '-' ELSE value END, former, reason FROM "
-        "decision ORDER BY n",
+        "CAST(line AS TEXT) END, CASE WHEN value = '' THEN '-' WHEN is_hidden THEN 'hidden' ELSE "
+        "value END, CASE WHEN is_hidden THEN '' ELSE former END, CASE WHEN is_hidden THEN '' ELSE "
+        "reason END FROM (SELECT d.*, " MODERATION_IS_HIDDEN " AS is_hidden FROM decision d) h "
+        "ORDER BY n",
         "");
 }
 
@@ -255,7 +262,8 @@ struct store_rows *decision_query(struct store *s, const char *student, const ch
                                   struct err *e) {
     return store_query(
         s, e,
-        "SELECT kind, line, value, reason, author FROM decided d WHERE exercise IN (?2, '') AND "
+        "SELECT kind, line, value, reason, author FROM decided d WHERE kind NOT IN ('moderated', "
+        "'blind_score') AND exercise IN (?2, '') AND "
         "(student = ?1 OR (kind = 'comment' AND student = (SELECT submitter FROM gradebook WHERE "
         "student = ?1 AND exercise = ?2))) ORDER BY kind = 'answer', kind, line",
         "tt", student, exercise);

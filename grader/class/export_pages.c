@@ -63,6 +63,9 @@ static const struct {
      "WHERE d.kind = 'request' AND NOT EXISTS (SELECT 1 FROM decided a "
      "WHERE a.student = d.student AND a.exercise = d.exercise AND a.kind = 'answer' AND a.n > d.n) "
      "ORDER BY d.n"},
+    {"IN MODERATION: student, exercise, what is missing",
+     {"%-20s ", "%-32s ", "%s"},
+     "SELECT student, exercise, reason FROM gradebook WHERE state = 'in moderation' ORDER BY 1, 2"},
     {"BY DAY",
      {"%-12s ", "%8s results", "%8s IE"},
      "SELECT substr(graded_at, 1, 10), count(*), count(*) FILTER (WHERE verdict = 'IE') "
@@ -109,6 +112,9 @@ static const char *verb_of(const char *kind) {
 /* Appends the instructor's decisions about a row of the gradebook, as plain text; nothing if there
  * are none. */
 static void put_decisions(struct store *s, struct store_rows *row, struct buf *out, struct err *e) {
+    const char *state = store_column_text(row, EXPORT_state);
+    if (!strcmp(state, "moderated") || !strcmp(state, "in moderation"))
+        buf_printf(out, "%s: %s\n", state, store_column_text(row, EXPORT_reason));
     struct store_rows *q = decision_query(s, store_column_text(row, EXPORT_student),
                                           store_column_text(row, EXPORT_exercise), e);
     while (store_step(s, &q, e)) {

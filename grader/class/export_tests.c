@@ -43,7 +43,7 @@ static void put_outcome(FILE *f, struct store_rows *q) {
     const char *tag = !strcmp(verdict_or_state(q), "IE") ? "error"
                       : has_score(q)                     ? "failure"
                                                          : "skipped";
-    if (is_accepted(q)) return;
+    if (is_accepted(q) && has_score(q)) return;
     fprintf(f, "<%s", tag), put_attribute(f, "message", store_column_text(q, EXPORT_reason));
     if (strcmp(tag, "skipped"))
         put_attribute(f, "type", verdict_or_state(q)), fputc('>', f),

@@ -203,7 +203,7 @@ static void match_exercise(const struct intake *in, const struct exercise *ex,
         unsigned r = match_rank(ex, f->path);
         bool wins = !chosen || is_newer(f, chosen) || (r < best && !is_newer(chosen, f));
         if (!wins && r == best && !is_newer(chosen, f) && !has_same_bytes(&f->data, &chosen->data))
-            out->reason = "two different files match this exercise";
+            out->reason = "two different files match one exercise";
         if (wins) best = r, *out = (struct exercise_match){.file_index = (int)i};
     }
     if (out->reason) out->file_index = -1;

@@ -39,12 +39,12 @@ void pseudonym_make(const char *key, const char *id, char out[PSEUDONYM_SIZE]) {
 /* ---- copies ---- */
 
 /* A file's name may be the student's; messages and JSON begin lines with it. A compiler's messages
- * quote the source. */
+ * quote the source. Two authors of blind scores must stay two. */
 static const char *const copy_statements[] = {
     "INSERT INTO setting SELECT name, value FROM other_setting WHERE name = 'seed'",
 
-    "INSERT INTO assignment (one, name, path, deadline, free_days, most_days, penalty, dropped)"
-    " SELECT one, name, '', deadline, free_days, most_days, penalty, dropped"
+    "INSERT INTO assignment (one, name, path, deadline, free_days, most_days, penalty, dropped,"
+    " tolerance) SELECT one, name, '', deadline, free_days, most_days, penalty, dropped, tolerance"
     " FROM other_assignment",
 
     "INSERT INTO assigned SELECT * FROM other_assigned",
@@ -71,11 +71,14 @@ static const char *const copy_statements[] = {
     "INSERT INTO decision (student, exercise, kind, line, value, reason, author, made_at, former)"
     " SELECT p.name, exercise, kind, 0,"
     " CASE WHEN kind = 'partner' THEN coalesce(v.name, '') ELSE value END,"
-    " 'withheld', 'withheld', made_at,"
+    " 'withheld', CASE WHEN kind = 'blind_score' THEN 'scorer ' || CAST((SELECT count(DISTINCT"
+    " author) FROM other_decision b WHERE b.student = o.student AND b.exercise = o.exercise AND"
+    " b.kind = o.kind AND b.author <= o.author) AS TEXT) ELSE 'withheld' END, made_at,"
     " CASE WHEN kind = 'partner' THEN coalesce(f.name, '') ELSE former END"
     " FROM other_decision o JOIN pseudonym p ON p.student = o.student"
     " LEFT JOIN pseudonym v ON v.student = o.value LEFT JOIN pseudonym f ON f.student = o.former"
-    " WHERE kind IN ('score', 'excused', 'deadline', 'partner') ORDER BY n",
+    " WHERE kind IN ('score', 'excused', 'deadline', 'partner', 'moderated', 'blind_score')"
+    " ORDER BY n",
 };
 
 /* Fills a temporary table with the pseudonym of each student, and of each partner who was forgotten

@@ -167,7 +167,7 @@ bool cli_class_export(const struct options *o, struct store *s, FILE *f, struct 
         return err_set(e, ERR_INPUT, "the formats of an LMS apply to `grader export` and feedback");
     default:
         return err_set(e, ERR_INPUT,
-                       "--format gradescope and classroom apply only to `grader run`");
+                       "--format gradescope, classroom and autolab apply only to `grader run`");
     }
 }
 

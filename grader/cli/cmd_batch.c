@@ -81,9 +81,10 @@ int cmd_batch(const struct options *o) {
     if (!o->noperands && !o->store)
         return err_set(&e, ERR_INPUT, "batch takes folders or archives, or --store"),
                cli_report_error(&e);
-    if (o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM)
+    if (o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM ||
+        o->format == FORMAT_AUTOLAB)
         return err_set(&e, ERR_INPUT,
-                       "--format gradescope and classroom apply only to `grader run`"),
+                       "--format gradescope, classroom and autolab apply only to `grader run`"),
                cli_report_error(&e);
     if (!file_open(o->output, &out, &e))
         return cli_report_error(&e); /* now, not after a night of grading */

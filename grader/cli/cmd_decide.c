@@ -25,7 +25,8 @@ static bool decide(const struct options *o, struct store *s, struct err *e) {
         return err_set(
             e, ERR_INPUT,
             "decide takes one of --score N, --excused yes, --deadline TIME, --comment TEXT, "
-            "--request TEXT, --answer TEXT and --partner STUDENT");
+            "--request TEXT, --answer TEXT, --partner STUDENT, --moderated yes and "
+            "--blind-score N");
     if (o->line && d.kind != DECISION_comment)
         return err_set(e, ERR_INPUT, "--line applies to --comment");
     const struct exercise **found = o->noperands > 2 ? book_find(o->operands[2], e) : NULL;

@@ -15,7 +15,7 @@
  * items finish has no effect on the output. */
 struct baseline_data_builder {
     const struct options *o;
-    const struct gpu_device *devices[MAX_DEVICES];
+    const struct gpu_device **devices;
     const struct exercise **list;
     unsigned n, device_count, next_index, *slot_items;
     struct buf *lines;
@@ -92,8 +92,12 @@ static void write_all(struct baseline_data_builder *m, struct buf *out) {
     baseline_data_append_digest(out);
 }
 
+/* The options have room for fewer devices than the table may list. */
 static void choose_devices(struct baseline_data_builder *m) {
     const struct options *o = m->o;
+    unsigned known = 0;
+    while (device_at(known)) known++;
+    m->devices = xcalloc(o->has_device ? o->ndevices : known, sizeof(const struct gpu_device *));
     for (unsigned i = 0; o->has_device ? i < o->ndevices : device_at(i) != NULL; i++)
         m->devices[m->device_count++] = o->has_device ? o->devices[i] : device_at(i);
 }
@@ -116,7 +120,7 @@ int cmd_figures(const struct options *o) {
     if (ok && m.error.text[0]) e = m.error, ok = false;
     if (ok) write_all(&m, &out), ok = cli_write_output(o, &out, &e);
     for (unsigned i = 0; i < m.n * m.device_count; i++) buf_free(&m.lines[i]);
-    free(m.list), free(m.slot_items), free(m.lines);
+    free(m.list), free(m.devices), free(m.slot_items), free(m.lines);
     buf_free(&out);
     return ok ? EXIT_PASSED : cli_report_error(&e);
 }

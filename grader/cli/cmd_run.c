@@ -142,6 +142,7 @@ static int run_on_device(const struct options *o, const struct gpu_device *d,
     if (ok && o->format == FORMAT_JSON) *json = write_json(o, d, s, results);
     if (ok && o->format == FORMAT_GRADESCOPE) report_gradescope(results, n, d, text);
     if (ok && o->format == FORMAT_CLASSROOM) report_classroom(results, n, d, text);
+    if (ok && o->format == FORMAT_AUTOLAB) report_autolab(results, n, d, text);
     if (ok && o->format == FORMAT_TEXT) write_text(o, d, results, n, &style, text);
     if (ok && o->brief_report) {
         style.brief = true;
@@ -188,8 +189,11 @@ static bool check_options(const struct options *o, unsigned n, struct err *e) {
         return err_set(
             e, ERR_INPUT,
             "--format html applies only to `grader stats`; for one exercise use `grader report`");
-    if ((o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM) && o->ndevices > 1)
-        return err_set(e, ERR_INPUT, "--format gradescope and classroom allow only one --device");
+    bool is_for_site = o->format == FORMAT_GRADESCOPE || o->format == FORMAT_CLASSROOM ||
+                       o->format == FORMAT_AUTOLAB;
+    if (is_for_site && o->ndevices > 1)
+        return err_set(e, ERR_INPUT,
+                       "--format gradescope, classroom and autolab allow only one --device");
     return true;
 }
 

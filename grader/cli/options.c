@@ -80,8 +80,9 @@ static const char usage_text[] =
     "\n"
     "Options for output\n"
     "  --output F             write to F instead of standard output\n"
-    "  --format FORMAT        text or json; for run also gradescope or classroom; for intake csv;\n"
-    "                         for batch and export csv, nbgrader, totals, junit or tap;\n"
+    "  --format FORMAT        text or json; for run also gradescope, classroom or autolab; for\n"
+    "                         intake csv; for batch and export csv, nbgrader, totals, junit or "
+    "tap;\n"
     "                         for export moodle, canvas, blackboard or brightspace; for feedback\n"
     "                         moodle or canvas; for stats html\n"
     "  --all                  run: untouched files, too; hint: all hints seen so far;\n"
@@ -122,6 +123,8 @@ static const char usage_text[] =
     "  --score N, --excused yes, --deadline TIME, --comment TEXT [--line N]\n"
     "                         decide: what to decide; - withdraws it\n"
     "  --partner STUDENT      decide: this student's submission counts for the other one, too\n"
+    "  --moderated yes, --blind-score N\n"
+    "                         decide: two people score it blind, and one of these scores\n"
     "  --request TEXT, --answer TEXT\n"
     "                         decide: a student asks to grade again, and the answer\n"
     "  --reason TEXT, --author NAME\n"
@@ -182,6 +185,7 @@ static bool parse_format(struct options *o, const char *s, struct err *e) {
                                         [FORMAT_NBGRADER] = "nbgrader",
                                         [FORMAT_TOTALS] = "totals",
                                         [FORMAT_CLASSROOM] = "classroom",
+                                        [FORMAT_AUTOLAB] = "autolab",
                                         [FORMAT_HTML] = "html",
                                         [FORMAT_MOODLE] = "moodle",
                                         [FORMAT_CANVAS] = "canvas",
@@ -189,11 +193,12 @@ static bool parse_format(struct options *o, const char *s, struct err *e) {
                                         [FORMAT_BRIGHTSPACE] = "brightspace"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(s, names[i])) return o->format = (enum report_format)i, true;
-    return err_set(e, ERR_INPUT,
-                   "--format '%.40s' is unknown; choose text or json, for run gradescope or "
-                   "classroom, for batch and export csv, nbgrader, totals, junit or tap, "
-                   "for export also moodle, canvas, blackboard or brightspace, for stats html",
-                   s);
+    return err_set(
+        e, ERR_INPUT,
+        "--format '%.40s' is unknown; choose text or json, for run gradescope, "
+        "classroom or autolab, for batch and export csv, nbgrader, totals, junit or tap, "
+        "for export also moodle, canvas, blackboard or brightspace, for stats html",
+        s);
 }
 
 static bool parse_seed(struct options *o, const char *s, struct err *e) {

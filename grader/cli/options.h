@@ -26,6 +26,7 @@ enum report_format {
     FORMAT_NBGRADER,
     FORMAT_TOTALS,
     FORMAT_CLASSROOM,
+    FORMAT_AUTOLAB,
     FORMAT_HTML,
     FORMAT_MOODLE, /* these four in the order of enum worksheet_format */
     FORMAT_CANVAS,
@@ -44,7 +45,7 @@ struct options {
     const char *worksheet, *column;               /* an LMS's file for grades */
     const char *against[MAX_AGAINST];             /* other stores and folders, for similar */
     unsigned nagainst;
-    const char *decisions[7];    /* by enum decision_kind; NULL = not given */
+    const char *decisions[9];    /* by enum decision_kind; NULL = not given */
     const char *reason, *author; /* of a decision */
     unsigned line;
     const char *path;                    /* for list: a path through the book */

@@ -134,7 +134,8 @@ static bool parse_kind(const char *kind, const struct workbench_account *who,
                        enum decision_kind *out) {
     *out = decision_parse_kind(kind);
     if (who->role == ROLE_STUDENT) return !strcmp(kind, "request");
-    return !strcmp(kind, "score") || !strcmp(kind, "comment") || !strcmp(kind, "answer");
+    return !strcmp(kind, "score") || !strcmp(kind, "comment") || !strcmp(kind, "answer") ||
+           !strcmp(kind, "blind_score");
 }
 
 /* Reads a decision of the form {"kind", "value", "reason", "line", "seen", "group"}. */
@@ -150,7 +151,8 @@ static bool parse_decision(json_t *body, const struct workbench_account *who, st
         (d->kind != DECISION_comment && line))
         return err_set(e, ERR_INPUT, "%s",
                        who->role == ROLE_STUDENT ? "you may only ask to grade again"
-                                                 : "a decision is a score, a comment or an answer");
+                                                 : "a decision is a score, a blind score, a "
+                                                   "comment or an answer");
     d->line = (unsigned)line, p->seen = seen, p->is_for_group = group;
     return *d->value || err_set(e, ERR_INPUT, "a decision has a value; - withdraws one");
 }

@@ -1,6 +1,6 @@
 /* workbench_class_json.c — what the class page shows of a store, as JSON; see workbench_class.h.
  * The page is grader/serve/app/class.js. */
-#include "grader/class/decision.h"
+#include "grader/class/moderation.h"
 #include "grader/cli/workbench_class.h"
 
 #include <jansson.h>
@@ -38,7 +38,8 @@ static const char *only_student(const struct workbench_account *who) {
 /* The reason of a row that is not graded may name entries, thus students. */
 static bool may_show_reason(const struct workbench_class *c, const char *state) {
     return !c->o->anonymous || !strcmp(state, "graded") || !strcmp(state, "overridden") ||
-           !strcmp(state, "excused");
+           !strcmp(state, "excused") || !strcmp(state, "moderated") ||
+           !strcmp(state, "in moderation");
 }
 
 static json_t *row_json(const struct workbench_class *c, struct store_rows *q) {
@@ -106,22 +107,38 @@ static json_t *requests_json(struct workbench_class *c, const char *student, con
     return rows;
 }
 
+/* Returns the open submissions in moderation; none for a student. */
+static json_t *moderation_json(struct workbench_class *c, const struct workbench_account *who,
+                               const char *student, const char *exercise, struct err *e) {
+    json_t *rows = json_array();
+    if (who->role == ROLE_STUDENT) return rows;
+    struct store_rows *q = moderation_query(&c->s, who->name, student, exercise, e);
+    while (store_step(&c->s, &q, e))
+        json_array_append_new(rows, json_pack("{s:o, s:o, s:i, s:b}", "student",
+                                              shown_name(c, q, 0), "exercise", text_or_null(q, 1),
+                                              "blind_scores", store_column_int(q, 2), "awaited",
+                                              store_column_int(q, 3) && who->role == ROLE_DECIDE));
+    return rows;
+}
+
 json_t *workbench_class_json(struct workbench_class *c, const struct workbench_account *who,
                              struct err *e) {
     const char *student = only_student(who);
     char author[WORKBENCH_SHOWN_SIZE];
     snprintf(author, sizeof author, "%s", who->name);
     if (student) workbench_class_shown_name(c, student, author);
-    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:b}", "rows", rows_json(c, student, e),
-                     "totals", totals_json(c, student, e), "weights", weights_json(c, e),
-                     "requests", requests_json(c, student, NULL, e), "author", author, "may_decide",
-                     who->role == ROLE_DECIDE, "is_student", student != NULL, "anonymous",
-                     c->o->anonymous);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:b}", "rows",
+                     rows_json(c, student, e), "totals", totals_json(c, student, e), "weights",
+                     weights_json(c, e), "requests", requests_json(c, student, NULL, e),
+                     "moderation", moderation_json(c, who, NULL, NULL, e), "author", author,
+                     "may_decide", who->role == ROLE_DECIDE, "is_student", student != NULL,
+                     "anonymous", c->o->anonymous);
 }
 
 /* ---- one submission ---- */
 
-/* Returns the decisions; for a student only those that count, and all requests and answers. */
+/* Returns the decisions, without others' blind scores that are still hidden; for a student only
+ * those that count, and all requests and answers, but nothing of the moderation. */
 static json_t *history_json(struct workbench_class *c, const struct workbench_account *who,
                             const char *student, const char *exercise, struct err *e) {
     static const char *const keys[] = {"made_at", "kind", "line", "value", "former", "reason"};
@@ -129,11 +146,12 @@ static json_t *history_json(struct workbench_class *c, const struct workbench_ac
     struct store_rows *q = store_query(
         &c->s, e,
         "SELECT made_at, kind, line, value, former, reason, author, n, n IN (SELECT n FROM "
-        "decided) FROM decision WHERE (student = ?1 OR (kind = 'comment' AND student = (SELECT "
+        "decided) FROM decision d WHERE (student = ?1 OR (kind = 'comment' AND student = (SELECT "
         "submitter FROM gradebook WHERE student = ?1 AND exercise = ?2))) AND exercise IN (?2, '') "
         "AND (?3 = 0 OR kind IN "
-        "('request', 'answer') OR n IN (SELECT n FROM decided)) ORDER BY n",
-        "ttl", student, exercise, (long long)(who->role == ROLE_STUDENT));
+        "('request', 'answer') OR (n IN (SELECT n FROM decided) AND kind NOT IN ('moderated', "
+        "'blind_score'))) AND (author = ?4 OR NOT " MODERATION_IS_HIDDEN ") ORDER BY n",
+        "ttlt", student, exercise, (long long)(who->role == ROLE_STUDENT), who->name);
     while (store_step(&c->s, &q, e)) {
         json_t *row =
             json_pack("{s:I, s:b, s:o}", "n", (json_int_t)store_column_int64(q, 7), "counts",
@@ -175,6 +193,7 @@ static void add_details(struct workbench_class *c, const struct workbench_accoun
     json_object_set_new(row, "seen", json_integer(seen));
     json_object_set_new(row, "history", history_json(c, who, student, exercise, e));
     json_object_set_new(row, "requests", requests_json(c, student, exercise, e));
+    json_object_set_new(row, "moderation", moderation_json(c, who, student, exercise, e));
     json_object_set_new(row, "mark", mark_json(c, student, exercise, e));
     json_object_set_new(row, "partners", partners_json(c, student, e));
     json_object_set_new(row, "may_decide", json_boolean(who->role == ROLE_DECIDE));

@@ -161,6 +161,9 @@ static bool add_syscall_rules(scmp_filter_ctx filter, enum jail_kind kind,
  * could do what fchmodat and setxattr may not. */
 enum { MAX_KNOWN_SYSCALL = 450 };
 
+#ifndef __SNR_futex_waitv /* libseccomp before 2.5.4, as in Ubuntu 22.04, has no name for it. */
+#define __SNR_futex_waitv 449
+#endif
 static const int host_calls[] = {
 #define ALLOW(name) SCMP_SYS(name),
 #include "grader/jail/host_calls.def"

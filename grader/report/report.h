@@ -76,6 +76,10 @@ void report_autograder_failed(const char *reason, struct buf *out);
 /* Appends the result object that GitHub Classroom's reporter reads, before base64. */
 void report_classroom(const struct result *results, unsigned n, const struct gpu_device *d,
                       struct buf *out);
+/* Appends the reports and, as the last line, the object that Autolab reads: {"scores": …} with the
+ * points of each exercise, by its name without the chapter. */
+void report_autolab(const struct result *results, unsigned n, const struct gpu_device *d,
+                    struct buf *out);
 
 /* Appends the hottest lines of the student's source with their shares of time and counters, within
  * the style's width; with `show_all` every line. */

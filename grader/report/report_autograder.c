@@ -245,3 +245,17 @@ void report_classroom(const struct result *results, unsigned n, const struct gpu
     json_object_set_new(o, "tests", list);
     report_json_write(o, out);
 }
+
+/* An exercise without a score is not in the object: Autolab then shows none. */
+void report_autolab(const struct result *results, unsigned n, const struct gpu_device *d,
+                    struct buf *out) {
+    json_t *scores = json_object(), *o = json_pack("{s:o}", "scores", scores);
+    for (unsigned i = 0; i < n; i++) {
+        report_text(&results[i], d, &(struct report_style){.width = 100}, out);
+        if (verdict_has_score(results[i].verdict))
+            json_object_set_new(scores, results[i].ex->name, json_real(results[i].score));
+    }
+    char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    buf_printf(out, "%s\n", text);
+    free(text), json_decref(o);
+}

@@ -5,11 +5,12 @@ import {element, button, number, scrollTable, section, verdictClass} from "./dom
 import * as server from "./server.js";
 
 const bar = document.getElementById("bar"), view = document.getElementById("view");
-const filters = {text: "", verdict: "", least: "", most: "", request: ""};
+const filters = {text: "", verdict: "", least: "", most: "", request: "", awaited: ""};
 const percent = v => v === null || v === undefined ? "" : `${number(v)} %`;
 const minute = time => time.slice(0, 16).replace("T", " ");
 const home = () => element("a", {href: "#/"}, "Class");
-const state = row => row.state === "graded" || row.state === "overridden" ? row.verdict ?? row.state : row.state;
+const hasScore = ["graded", "overridden", "moderated"];
+const state = row => hasScore.includes(row.state) ? row.verdict ?? row.state : row.state;
 const address = (student, exercise) => `#/${encodeURIComponent(student)}/${encodeURIComponent(exercise)}`;
 
 function show(header, className, ...children) {
@@ -30,6 +31,7 @@ function isShown(row) {
     return (!text || [row.student, row.name, row.reason ?? ""].some(t => t.toLowerCase().includes(text)))
         && (!filters.verdict || state(row) === filters.verdict)
         && (!filters.request || row.request)
+        && (!filters.awaited || row.awaited)
         && (filters.least === "" || (row.score !== null && row.score >= +filters.least))
         && (filters.most === "" || (row.score !== null && row.score <= +filters.most));
 }
@@ -38,7 +40,7 @@ function cell(row) {
     if (!row) return element("td", null, "");
     const link = element("a", {href: address(row.student, row.exercise)}, row.score === null ? state(row) : `${state(row)} ${number(row.score)}`);
     if (row.verdict) link.classList.add(verdictClass(row.verdict));
-    return element("td", {title: row.reason ?? ""}, link, row.state === "overridden" ? " ✎" : "", row.request ? " (request)" : "");
+    return element("td", {title: row.reason ?? ""}, link, row.state === "overridden" || row.state === "moderated" ? " ✎" : "", row.request ? " (request)" : "");
 }
 
 // Ten bins of ten points; 100 is in the last one. A row without a score is in none.
@@ -87,22 +89,27 @@ function tableOf({rows, totals, weights}) {
 async function showTable() {
     const data = await server.classRows(), found = element("div");
     const update = () => found.replaceChildren(...tableOf(data));
-    const open = data.requests.filter(r => r.open), isOpen = new Set(open.map(r => address(r.student, r.exercise)));
-    for (const row of data.rows) row.request = isOpen.has(address(row.student, row.exercise));
+    const open = data.requests.filter(r => r.open), awaited = data.moderation.filter(r => r.awaited);
+    const [isOpen, isAwaited] = [open, awaited].map(list => new Set(list.map(r => address(r.student, r.exercise))));
+    for (const row of data.rows) {
+        row.request = isOpen.has(address(row.student, row.exercise));
+        row.awaited = isAwaited.has(address(row.student, row.exercise));
+    }
     const bind = (label, key, properties) =>
         field(label, {value: filters[key], oninput: e => { filters[key] = e.target.value.trim(); update(); }, ...properties})[0];
     const verdicts = [...new Set(data.rows.map(state))].sort();
     const select = element("select", {onchange: e => { filters.verdict = e.target.value; update(); }},
         element("option", {value: ""}, "all"), ...verdicts.map(v => element("option", {value: v, selected: v === filters.verdict}, v)));
-    const only = element("input", {type: "checkbox", checked: !!filters.request,
-        onchange: e => { filters.request = e.target.checked ? "1" : ""; update(); }});
+    const only = key => element("input", {type: "checkbox", checked: !!filters[key],
+        onchange: e => { filters[key] = e.target.checked ? "1" : ""; update(); }});
     update();
     const role = data.is_student ? `You are ${data.author}` : data.may_decide ? `You decide as ${data.author}` : "Read-only";
     const similar = data.is_student ? null : element("a", {href: "#similar"}, "Similar");
     show([element("strong", null, "Class"), similar, element("span.dim", null, role)], "class",
         element("div.filters", null, bind("Text", "text"), element("label", null, "Verdict ", select),
             bind("Score from", "least", {className: "points", inputMode: "decimal"}), bind("to", "most", {className: "points", inputMode: "decimal"}),
-            element("label", null, only, ` Open requests (${open.length})`)),
+            element("label", null, only("request"), ` Open requests (${open.length})`),
+            awaited.length ? element("label", null, only("awaited"), ` In moderation, for you to score (${awaited.length})`) : null),
         found);
 }
 
@@ -166,14 +173,20 @@ function forms(row, notice) {
     const [commentLabel, comment] = field("Comment (- withdraws)", {required: true});
     const [lineLabel, line] = field("Line (0 = the whole file)", {className: "points", value: "0", inputMode: "numeric"});
     const [answerLabel, answer] = field("Answer", {required: true});
+    const [blindLabel, blind] = field("Blind score (0 to 100, - withdraws)", {className: "points", required: true});
+    const [whyLabel, why] = field("Reason", {required: true});
     const [newLabel, newScore] = field("New score (empty = as it is)", {className: "points"});
     const reply = () => [...(newScore.value.trim() ? [{kind: "score", value: newScore.value.trim(), reason: answer.value}] : []),
         {kind: "answer", value: answer.value}];
+    const [moderation] = row.moderation, isBlind = moderation?.blind_scores < 2;
     return {line, comment, forms: [
+        isBlind ? form(e => send(e, {kind: "blind_score", value: blind.value, reason: why.value}),
+            moderation.awaited ? "Score blind" : "Replace my blind score", blindLabel, whyLabel) : null,
         row.requests.some(r => r.open) ? form(e => send(e, ...reply()), "Answer the request", answerLabel, newLabel) : null,
         row.partners.length ? element("p", null, element("label", null, everyone,
             ` Scores and comments for the whole group, also ${row.partners.join(", ")}`)) : null,
-        form(e => send(e, {kind: "score", value: score.value, reason: reason.value}), "Set score", scoreLabel, reasonLabel),
+        isBlind || moderation?.awaited === false ? null
+            : form(e => send(e, {kind: "score", value: score.value, reason: reason.value}), "Set score", scoreLabel, reasonLabel),
         form(e => send(e, {kind: "comment", value: comment.value, line: +line.value || 0}), "Add comment", commentLabel, lineLabel)]};
 }
 

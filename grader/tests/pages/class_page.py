@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """make check-pages: drives `grader serve --class` in a real browser: the table with totals, its filters, one submission, a score, a
-comment, a decision that somebody else made meanwhile, a request and its answer, a pair of similar submissions, and a student's page. It
-also looks for errors and sideways scrolling at several widths, and runs axe-core.
+comment, a decision that somebody else made meanwhile, a request and its answer, moderation, a pair of similar submissions, and a
+student's page. It also looks for errors and sideways scrolling at several widths, and runs axe-core.
 
     class_page.py GRADER [PICTURES]      PICTURES: a folder for screenshots
 
@@ -130,6 +130,27 @@ def run(page, url, file, pictures):
     page.click("Answer the request")
     page.wait(f"/88 points/.test({SCORE}) && document.querySelector('.request').textContent.includes('Poe answers')", "the answer and the score")
     page.look("request", pictures, origin)
+
+    # Moderation: Ada has scored s20 blind, then Poe does, and Roe decides.
+    decide = lambda author, *what: subprocess.run([grader, "decide", store, "s20", "transpose", *what, "--author", author, "--reason", "x"], check=True)
+    decide("Roe", "--moderated", "yes"), decide("Ada", "--blind-score", "61.5")
+    page.eval("location.hash = '#/'")
+    page.wait("document.querySelector('.filters')", "the table")
+    page.eval("[...document.querySelectorAll('label')].find(l => l.textContent.includes('Open requests (0)')).querySelector('input').click()")
+    page.eval("[...document.querySelectorAll('label')].find(l => l.textContent.includes('for you to score (1)')).querySelector('input').click()")
+    page.wait(f"{ROWS} == 1", "the student in moderation")
+    page.eval("[...document.querySelectorAll('td a')].find(a => a.textContent == 'in moderation').click()")
+    page.wait("/in moderation, no score/.test(document.getElementById('score')?.textContent)", "the submission in moderation")
+    expect(page.eval("!/61[.]5|Ada/.test(document.body.textContent)"), "Ada's blind score is shown")
+    page.look("moderation", pictures, origin)
+    page.eval(f"{FIELD}('Blind score', '70')")
+    page.eval(f"{FIELD}('Reason', 'slow')")
+    page.click("Score blind")
+    page.wait("/two blind scores differ/.test(document.body.textContent) && /Ada/.test(document.body.textContent)", "both blind scores")
+    expect(page.eval("![...document.querySelectorAll('button')].some(b => b.textContent == 'Set score')"), "Poe may decide after a blind score")
+    decide("Roe", "--score", "65")
+    page.click("Load again")
+    page.wait(f"/65 points/.test({SCORE})", "Roe's decision")
 
     # A pair that shares a kernel under other names.
     page.eval("location.hash = '#similar'")

@@ -85,6 +85,19 @@ START_TEST(a_score_replaces_the_machines) {
 }
 END_TEST
 
+START_TEST(an_accepted_but_excused_result_is_a_skipped_test) {
+    make_store();
+    ck_assert_int_eq(decide("ann transpose --excused yes --reason ill"), 0);
+    ck_assert_int_eq(
+        shell("cd %s && PATH=%s:$PATH && sqlite3 c.db \"UPDATE result SET verdict = 'AC'\" && "
+              "grader export c.db --format junit >j && grep -q 'skipped=\"1\"' j && grep -q "
+              "'classname=\"ann\" name=\"02-coalescing/transpose\".*<skipped message=\"excused by "
+              "Dr. Poe: ill\"/>' j && [ $(grep -c '<skipped' j) = 1 ]",
+              submissions_folder, store_fixture_folder()),
+        0);
+}
+END_TEST
+
 START_TEST(an_extension_and_an_excuse_count) {
     make_store();
     ck_assert_int_eq(decide("ann --deadline 2026-10-04T00:00:00+02:00 --reason ill"), 0);
@@ -406,8 +419,122 @@ START_TEST(the_leaderboard_ranks_correct_results) {
 }
 END_TEST
 
+/* ---- moderation ---- */
+
+static int decide_as(const char *author, const char *arguments) {
+    return shell("cd %s && %s/grader decide c.db %s --author %s --reason why 2>said",
+                 submissions_folder, store_fixture_folder(), arguments, author);
+}
+
+/* Returns true if the gradebook has this state, score and reason of ann's transpose. */
+static bool transpose_is(const char *expected) {
+    return shell("cd %s && PATH=%s:$PATH && [ \"$(sqlite3 c.db \"SELECT state, "
+                 "coalesce(CAST(round(CAST(score AS NUMERIC), 1) AS TEXT), '-'), reason FROM "
+                 "gradebook WHERE student = 'ann' AND exercise LIKE '%%/transpose'\")\" = \"%s\" ]",
+                 submissions_folder, store_fixture_folder(), expected) == 0;
+}
+
+static bool history_says(const char *pattern) {
+    return shell("cd %s && %s/grader decide c.db | grep -q -- '%s'", submissions_folder,
+                 store_fixture_folder(), pattern) == 0;
+}
+
+static bool was_refused_with(const char *text) {
+    return shell("cd %s && grep -q '%s' said", submissions_folder, text) == 0;
+}
+
+/* 40 % in the other exercise, two days late at 10 % each. */
+START_TEST(a_third_person_decides_between_blind_scores) {
+    make_store();
+    ck_assert_int_eq(decide_as("Ada", "ann transpose --blind-score 60"), 2);
+    ck_assert(was_refused_with("not in moderation"));
+    ck_assert_int_eq(decide("ann transpose --moderated yes --reason sample"), 0);
+    ck_assert(transpose_is("in moderation|-|0 of 2 blind scores"));
+    ck_assert(total_is("ann", ""));
+    ck_assert(total_is("bob", "32.00"));
+    ck_assert_int_eq(decide_as("Ada", "ann transpose --blind-score 55"), 0);
+    ck_assert(history_says("Ada: ann transpose blind_score = hidden; before: ; reason: $"));
+    ck_assert_int_eq(decide_as("Ada", "ann transpose --blind-score 60"), 0);
+    ck_assert(transpose_is("in moderation|-|1 of 2 blind scores"));
+    ck_assert_int_eq(decide_as("Ada", "ann transpose --score 60"), 2);
+    ck_assert_int_eq(decide_as("Ben", "ann transpose --blind-score 80"), 0);
+    ck_assert(history_says("Ada: ann transpose blind_score = 60.00; before: 55.00; reason: why"));
+    ck_assert(transpose_is("in moderation|-|two blind scores differ; a third person decides"));
+    ck_assert_int_eq(decide_as("Ben", "ann transpose --blind-score 61"), 2);
+    ck_assert_int_eq(decide_as("Cyd", "ann transpose --blind-score 61"), 2);
+    ck_assert_int_eq(decide_as("Ben", "ann transpose --score 60"), 2);
+    ck_assert(was_refused_with("a third person decides"));
+    ck_assert_int_eq(decide_as("Cyd", "ann transpose --score 70"), 0);
+    ck_assert(transpose_is("overridden|70.0|score by Cyd: why (before: PART, in moderation, no "
+                           "score, blind scores 60.00 and 80.00)"));
+    ck_assert(total_is("ann", "44.00")); /* (70 + 40) / 2 * 0.8 */
+    ck_assert_int_eq(decide_as("Cyd", "ann transpose --score -"), 0);
+    ck_assert(transpose_is("in moderation|-|two blind scores differ; a third person decides"));
+    ck_assert_int_eq(decide("ann transpose --moderated - --reason 'by mistake'"), 0);
+    ck_assert(transpose_is("graded|40.0|r"));
+}
+END_TEST
+
+/* The tolerance is 5 points. */
+START_TEST(blind_scores_within_the_tolerance_count_with_their_mean) {
+    make_store();
+    ck_assert_int_eq(shell("cd %s && sed -i 's/^.late.$/[moderation]\\ntolerance = 5\\n&/' "
+                           "hw.toml && %s/grader intake c --assignment hw.toml --store c.db >said",
+                           submissions_folder, store_fixture_folder()),
+                     0);
+    ck_assert_int_eq(decide("ann --moderated yes --reason sample"), 0);
+    ck_assert_int_eq(decide_as("Ada", "ann transpose --blind-score 70"), 0);
+    ck_assert_int_eq(decide_as("Ben", "ann transpose --blind-score 75"), 0);
+    ck_assert(transpose_is("moderated|72.5|mean of two blind scores"));
+    ck_assert(total_is("ann", "")); /* particles is in moderation, too */
+    ck_assert_int_eq(decide_as("Ada", "ann particles --blind-score 50"), 0);
+    ck_assert_int_eq(
+        shell("cd %s && %s/grader stats c.db | grep -A 1 'IN MODERATION' | grep -q '^ *ann  "
+              ".*/particles  *1 of 2 blind scores'",
+              submissions_folder, store_fixture_folder()),
+        0);
+    ck_assert_int_eq(decide_as("Ben", "ann particles --blind-score 50"), 0);
+    ck_assert(total_is("ann", "49.00")); /* (72.5 + 50) / 2 * 0.8 */
+}
+END_TEST
+
+/* A partner's submission has one moderation. The student's pages show the outcome, not who scored
+ * what. */
+START_TEST(a_moderated_score_is_on_the_pages_without_the_blind_ones) {
+    make_store();
+    ck_assert_int_eq(decide("bob --partner ann --reason pair"), 0);
+    ck_assert_int_eq(decide("ann transpose --moderated yes --reason sample"), 0);
+    ck_assert_int_eq(decide_as("Ada", "ann transpose --blind-score 66"), 0);
+    ck_assert_int_eq(decide_as("Ben", "ann transpose --blind-score 66"), 0);
+    ck_assert_int_eq(decide_as("Ada", "bob transpose --score 1"), 2);
+    ck_assert_int_eq(decide("bob transpose --moderated yes --reason sample"), 2);
+    ck_assert_int_eq(
+        shell("cd %s && rm -rf p && %s/grader feedback c.db p >said && for s in ann bob; do grep "
+              "-q '^moderated: mean of two blind scores' p/$s.md && grep -q '</span> 66.0 of 100' "
+              "p/$s.html && ! grep -q -e Ada -e Ben -e sample p/$s.* || exit 1; done",
+              submissions_folder, store_fixture_folder()),
+        0);
+    ck_assert_int_eq(shell("cd %s && %s/grader anonymize c.db d.db && %s/grader export d.db "
+                           "--format csv >a && [ $(grep -c ',66.0,100.0,.*\"moderated\"' a) = 2 ] "
+                           "&& %s/grader decide d.db >h && ! grep -q -e Ada -e Ben -e ann h",
+                           submissions_folder, store_fixture_folder(), store_fixture_folder(),
+                           store_fixture_folder()),
+                     0);
+    ck_assert_int_eq(
+        shell("cd %s && %s/grader export c.db --format json | grep -A 1 '\"score\": 66' >j; "
+              "%s/grader merge e.db c.db && %s/grader compare c.db e.db",
+              submissions_folder, store_fixture_folder(), store_fixture_folder(),
+              store_fixture_folder()),
+        0);
+}
+END_TEST
+
 static void add_tests(TCase *t) {
+    tcase_add_test(t, a_third_person_decides_between_blind_scores);
+    tcase_add_test(t, blind_scores_within_the_tolerance_count_with_their_mean);
+    tcase_add_test(t, a_moderated_score_is_on_the_pages_without_the_blind_ones);
     tcase_add_test(t, a_score_replaces_the_machines);
+    tcase_add_test(t, an_accepted_but_excused_result_is_a_skipped_test);
     tcase_add_test(t, an_extension_and_an_excuse_count);
     tcase_add_test(t, decisions_are_on_the_pages);
     tcase_add_test(t, feedback_goes_back_under_the_submissions_names);

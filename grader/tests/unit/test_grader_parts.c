@@ -328,6 +328,26 @@ START_TEST(gradescope_reports_have_the_documented_keys) {
 }
 END_TEST
 
+/* Autolab's documentation, "Autograders": the last line is an object with the scores by problem. */
+START_TEST(autolab_reads_the_scores_in_the_last_line) {
+    struct result r[] = {example(), example()};
+    struct buf b = {0};
+    for (unsigned i = 0; i < 2; i++) {
+        r[1].verdict = i ? V_IE : V_AC;
+        buf_clear(&b), report_autolab(&r[i], 1, device_find("h200"), &b);
+        ck_assert_ptr_nonnull(strstr(buf_str(&b), r[i].ex->title));
+        b.data[b.size - 1] = 0;
+        json_t *o = json_loads(strrchr(buf_str(&b), '\n') + 1, 0, NULL);
+        keys(o, "scores ");
+        json_t *score = json_object_get(json_object_get(o, "scores"), r[i].ex->name);
+        if (i) ck_assert_ptr_null(score);
+        else ck_assert_double_eq(json_number_value(score), r[i].score);
+        json_decref(o);
+    }
+    buf_free(&b), result_free(&r[0]), result_free(&r[1]);
+}
+END_TEST
+
 /* ---- the command line ---- */
 
 static bool parse(struct options *o, struct err *e, const char *line) {
@@ -477,6 +497,7 @@ UNIT_SUITE(grader_parts) {
     tcase_add_test(t, the_limiting_resource_is_reported);
     tcase_add_test(t, tensor_core_operations_have_their_own_roofline);
     tcase_add_test(t, gradescope_reports_have_the_documented_keys);
+    tcase_add_test(t, autolab_reads_the_scores_in_the_last_line);
     tcase_add_test(t, the_command_line_is_parsed);
     tcase_add_test(t, exercises_are_found_by_their_names);
     tcase_add_test(t, file_names_are_shortened_for_messages);

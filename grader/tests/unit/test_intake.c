@@ -145,7 +145,7 @@ START_TEST(rejected_files_are_listed_with_the_reason) {
         "\"big\",\"big\",\"transpose.cu\",\"\",\"unclear\",\"larger than 1 MiB\"",
         "\"link\",\"link\",\"transpose.cu\",\"\",\"unclear\",\"a link, or not a regular file\"",
         "\"linked\",\"linked\",\"linked\",\"\",\"unclear\",\"a link, which is not followed\"",
-        "\"two\",\"two\",\"transpose.cu\",\"\",\"unclear\",\"two different files match this "
+        "\"two\",\"two\",\"transpose.cu\",\"\",\"unclear\",\"two different files match one "
         "exercise\"",
         "\"own\",\"own\",\"final.cu\",\"\",\"unclear\",\"no exercise has this name\"",
         "\"word\",\"word\",\"transpose.cpp\",\"\",\"unclear\",\"not a .cu file\"",

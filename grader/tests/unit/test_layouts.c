@@ -131,7 +131,7 @@ START_TEST(of_several_submissions_the_latest_counts) {
     submissions_write("doejane_101_9107_transpose.cu", "// a"),
         submissions_write("doejane_101_9001_transpose-1.cu", "// b");
     submissions_intake("c --roster r.csv --store c.db", 1, &rows);
-    submissions_has(&rows, "two different files match this exercise");
+    submissions_has(&rows, "two different files match one exercise");
     buf_free(&rows);
 }
 END_TEST

@@ -229,6 +229,45 @@ START_TEST(two_assistants_at_once_lose_nothing) {
 }
 END_TEST
 
+/* The owner of the printed address and Dr. Poe score blind; Rita only reads. */
+START_TEST(nobody_sees_a_blind_score_before_both_are_there) {
+    char owner[SERVE_TOKEN_SIZE];
+    strcpy(owner, client.token);
+    ck_assert_uint_eq(decide("blind_score", "61", 0, 0), 422);
+    ck_assert_int_eq(shell("cd %s && %s/grader decide c.db ann transpose --moderated yes --author "
+                           "Chair --reason sample",
+                           client.folder, store_fixture_folder()),
+                     0);
+    ck_assert_uint_eq(serve_client_get("api/class"), 200);
+    ck_assert_ptr_nonnull(
+        strstr(client.answer, "\"moderation\":[{\"student\":\"ann\",\"exercise\":\"02-coalescing/"
+                              "transpose\",\"blind_scores\":0,\"awaited\":true}]"));
+    ck_assert_uint_eq(decide("blind_score", "61.25", 0, 0), 200);
+    ck_assert_ptr_nonnull(strstr(client.answer, "\"value\":\"61.25\""));
+    ck_assert_ptr_nonnull(strstr(client.answer, "\"blind_scores\":1,\"awaited\":false"));
+    sign_in(poe_token);
+    ck_assert_uint_eq(serve_client_get("api/submission?" ANN), 200);
+    ck_assert_ptr_null(strstr(client.answer, "61.25"));
+    ck_assert_ptr_null(strstr(client.answer, "\"author\":\"Lead\""));
+    ck_assert_ptr_nonnull(strstr(client.answer, "\"state\":\"in moderation\""));
+    ck_assert_uint_eq(decide("blind_score", "70.5", 0, 1), 200); /* no conflict with Lead's */
+    ck_assert_ptr_nonnull(strstr(client.answer, "61.25"));
+    sign_in(reader_token);
+    ck_assert_uint_eq(serve_client_get("api/submission?" ANN), 200);
+    ck_assert_ptr_nonnull(strstr(client.answer, "70.50"));
+    ck_assert_uint_eq(decide("blind_score", "1", 0, 9), 403);
+    sign_in(ann_token);
+    ck_assert_uint_eq(serve_client_get("api/submission?" ANN), 200);
+    ck_assert_ptr_null(strstr(client.answer, "61.25"));
+    ck_assert_ptr_null(strstr(client.answer, "Chair"));
+    ck_assert_ptr_nonnull(strstr(client.answer, "\"moderation\":[]"));
+    ck_assert_uint_eq(decide("blind_score", "100", 0, 9), 422);
+    sign_in(owner);
+    ck_assert_uint_eq(decide("score", "65", 0, 9), 422);
+    ck_assert_ptr_nonnull(strstr(client.answer, "a third person decides"));
+}
+END_TEST
+
 /* Ten comments by the server and ten by `grader decide`, in turns and at the same time. */
 START_TEST(other_processes_decide_at_the_same_time) {
     pid_t other = fork();
@@ -290,6 +329,7 @@ static void add_class_tests(TCase *t) {
     tcase_add_test(t, a_partner_is_shown_with_the_submission);
     tcase_add_test(t, a_pair_is_shown_with_its_passages);
     tcase_add_test(t, two_assistants_at_once_lose_nothing);
+    tcase_add_test(t, nobody_sees_a_blind_score_before_both_are_there);
     tcase_add_test(t, other_processes_decide_at_the_same_time);
     tcase_add_test(t, wrong_files_of_tokens_are_refused);
 }

@@ -366,6 +366,30 @@ START_TEST(similar_reads_the_stores_of_this_and_an_earlier_class) {
 }
 END_TEST
 
+/* An exam's grader may not change between the first and the last submission. */
+START_TEST(a_frozen_assignment_refuses_another_grader) {
+    snprintf(at, sizeof at, "%s/tests/store", build_folder());
+    ck_assert_int_eq(shell("rm -rf %s && mkdir -p %s/c/bob && cd %s && echo '#error one' "
+                           ">c/bob/transpose.cu && printf 'release = \"0123456789ab\"\\n"
+                           "[[exercise]]\\nname = \"transpose\"\\n' >hw.toml",
+                           at, at, at),
+                     0);
+    ck_assert_int_eq(run_in_class("grader batch c --assignment hw.toml --store %s 2>said", "f.db"),
+                     2);
+    ck_assert_int_eq(run_in_class("grep -q 'hw.toml is frozen to the grader "
+                                  "0123456789ab, and this is [0-9a-f]*: grade with that one' said "
+                                  "&& [ $(sqlite3 %s 'SELECT count(*) FROM result') = 0 ]",
+                                  "f.db"),
+                     0);
+    ck_assert_int_eq(
+        run_in_class("own=$(grader --version | sed -n 's/^grader \\(.\\{16\\}\\).*/\\1/p') && sed "
+                     "-i s/0123456789ab/$own/ hw.toml && grader batch c --assignment hw.toml "
+                     "--store %s >said 2>&1; [ $? = 1 ] && grep -q CE said",
+                     "f.db"),
+        0);
+}
+END_TEST
+
 START_TEST(unwritable_output_is_reported_before_grading) {
     make_class();
     ck_assert_int_eq(run_in_class("grader batch c --store new.db --output /nowhere/g.csv", ""), 3);
@@ -426,6 +450,7 @@ static void add_tests(TCase *t) {
     tcase_add_test(t, merged_shards_equal_a_full_run);
     tcase_add_test(t, reasons_explain_each_verdict);
     tcase_add_test(t, similar_reads_the_stores_of_this_and_an_earlier_class);
+    tcase_add_test(t, a_frozen_assignment_refuses_another_grader);
     tcase_add_test(t, unwritable_output_is_reported_before_grading);
     tcase_add_test(t, each_student_has_a_page);
     tcase_set_timeout(t, 180);
