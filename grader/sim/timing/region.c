@@ -205,6 +205,14 @@ static bool has_slow_path(const char *name) {
     return false;
 }
 
+/* Returns true if the device converts an integer to float in the ALU: ptxas writes I2FP for compute
+ * capability 8.6 and later, I2F before. H200: 2.2 cycles of a scheduler (control-h200.tsv,
+ * function-i2f-4-w64). */
+static bool converts_in_alu(const struct gpu_device *d, const char *name) {
+    return d->cc_major * 10 + d->cc_minor >= 86 &&
+           (!strcmp(name, "cvt.f32.s32") || !strcmp(name, "cvt.f32.u32"));
+}
+
 static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s) {
     const struct sim_module *m = r->module;
     const struct op *o = &m->ops[op];
@@ -212,6 +220,7 @@ static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s
     struct lowering to = time_lower_insn(row->name, row->pipe);
     if (r->disabled_terms & TERM_BIT(LOWERING) && row->pipe != PIPE_NONE)
         to.count = 1, to.xu_count = 0, to.pipe = to.pipe == PIPE_NONE ? PIPE_ALU : to.pipe;
+    if (converts_in_alu(r->device, row->name)) to.pipe = PIPE_ALU;
     bool copy = !strcmp(row->name, "ld") && is_cp_async_load(m, op);
     if (!o->weight && !copy && !has_access(m, o)) to = (struct lowering){PIPE_NONE, 0, 0};
     *s = (struct sched_insn){.op = op,
@@ -242,6 +251,8 @@ static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s
     lower_matrix_op(r, s);
     if (s->pipe == PIPE_FMA && s->count > 2)
         s->latency = (u16)(s->latency * s->count); /* a chain, such as division, square root */
+    if (s->pipe == PIPE_FP64 && s->ends_block)     /* H200: a division takes 125 cycles */
+        s->latency = (u16)(s->latency * s->count);
     if (s->pipe == PIPE_ALU && s->count > 4) s->latency = (u16)(s->latency * s->count);
 }
 

@@ -102,6 +102,9 @@ static double reserve_pipe(struct sm_model *m, struct sm_warp *w, const struct s
         m->busy_cycles[RESOURCE_LSU] += n;
     } else if (pipe != PIPE_NONE && pipe != PIPE_CTRL && !is_disabled(m, TERM_BIT(PIPES))) {
         t = max2(t, m->pipe_free_at[pipe][k]);
+        /* H200: a logarithm, sine or root takes 8 cycles of a scheduler, as the XU pipe does,
+         * whatever the scaling around it (control-h200.tsv, function-lg2-4-w64). */
+        if (s->xu_count) t = max2(t, m->pipe_free_at[PIPE_XU][k]);
         double cost = pipe_cycles(m, s, pipe);
         m->pipe_free_at[pipe][k] = t + cost;
         m->busy_cycles[pipe_resource[pipe]] += cost / SCHEDULERS_PER_SM;
@@ -117,12 +120,17 @@ static double reserve_pipe(struct sm_model *m, struct sm_warp *w, const struct s
     return t;
 }
 
+/* Returns the issue slots of a double-precision instruction. H200: a DFMA and four FFMAs take 6
+ * cycles of a scheduler, not 5 (control-h200.tsv, double-beside-4-w64). */
+static double fp64_issue_slots(const struct gpu_device *d) { return d->fp64_lanes >= 32 ? 2 : 1; }
+
 static double reserve_issue(struct sm_model *m, const struct sm_warp *w,
                             const struct sched_insn *s) {
     double t = is_disabled(m, TERM_BIT(ISSUE)) ? w->ready_at
                                                : max2(w->ready_at, m->issue_free_at[w->scheduler]);
-    m->issue_free_at[w->scheduler] = t + s->count;
-    m->busy_cycles[RESOURCE_ISSUE] += (double)s->count / SCHEDULERS_PER_SM;
+    double slots = s->count * (s->pipe == PIPE_FP64 ? fp64_issue_slots(m->d) : 1);
+    m->issue_free_at[w->scheduler] = t + slots;
+    m->busy_cycles[RESOURCE_ISSUE] += slots / SCHEDULERS_PER_SM;
     return t;
 }
 
