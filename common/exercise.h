@@ -67,6 +67,7 @@ struct ex_arg {
     /* Buffers: it is in page-locked host memory. The entry gets its address, may not access it, and
      * moves data with cudaMemcpyAsync; kernels must not use it. Such a buffer has no aliases. */
     bool is_pinned_host;
+    unsigned device; /* Buffers: the device that owns it, below the exercise's `devices`. */
     /* EX_INOUT: neither reference nor tolerance reads host[i], which is NULL; the reference finds
      * the initial content in expected[i]. This saves memory in large cases. */
     bool is_initial_in_expected;
@@ -128,6 +129,9 @@ struct exercise {
     /* The bytes that the problem must move and the operations that it must do, for the roofline. */
     double (*bytes)(const struct ex_case *c);
     double (*flops)(const struct ex_case *c);
+    /* Several equal devices, each with peer access to all others; 0 = 1. The entry is called with
+     * device 0 as the current one. Times are always modelled (grader/grade/speed.c). */
+    unsigned devices;
     /* Its versions need features that only compute capability 9.0 has, such as wgmma: they are
      * compiled for sm_90a and run on no other device. */
     bool sm_90a;

@@ -128,7 +128,8 @@ static bool open_report(struct gpu_report *r, const struct options *o, struct er
         .o = o, .options = options_to_grade_options(o, o->devices[0]), .folder = o->operands[0]};
     r->options.seed = report_seed, r->options.workers = 1;
     if (!(r->list = cli_select_exercises(&exercise_options, e))) return false;
-    while (r->list[r->n]) r->n++;
+    for (unsigned i = 0; r->list[i]; i++) /* the others take several GPUs */
+        if (r->list[i]->devices <= 1) r->list[r->n++] = r->list[i];
     make_key(r);
     r->header = json_pack("{s:s,s:i,s:i}", "name", r->options.device->full_name, "sms",
                           (int)r->options.device->sms, "driver", gpu_device_driver_version());

@@ -81,17 +81,31 @@ static bool needs_sm_90a(const char *path) {
     return is_needed;
 }
 
+/* A program for several devices has a comment, as those of grader/tests/programs do:
+ * "// run: --devices 2". Sets the number, by default "1". */
+static void find_device_count(const char *path, char count[2]) {
+    static const char comment[] = "\n// run: --devices ";
+    struct buf text = {0};
+    struct err ignored = {0};
+    const char *at =
+        file_read(path, MAX_LOG_BYTES, &text, &ignored) ? strstr(buf_str(&text), comment) : NULL;
+    snprintf(count, 2, "%s", at ? at + sizeof comment - 1 : "1");
+    buf_free(&text);
+}
+
 static bool build_and_run(struct quiz_paths *p, const char *pictures, struct err *e) {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], ndevices[2];
+    static char devices_flag[] = "--devices";
     snprintf(folder, sizeof folder, "%s", pictures ? pictures : "");
+    find_device_count(p->source, ndevices);
     bool is_sm_90a = needs_sm_90a(p->source);
     char *compile[] = {p->simgpu,      "nvcc",     p->source,
                        "-o",           p->program, is_sm_90a ? gencode_flag : NULL,
                        gencode_sm_90a, NULL};
-    char *count[] = {p->simgpu,         "run",   "--counters", "json",
+    char *count[] = {p->simgpu,         "run",   "--counters", "json", devices_flag, ndevices,
                      "--counters-file", p->json, p->program,   NULL};
-    char *draw[] = {p->simgpu, "run",        "--counters", "json",     "--counters-file",
-                    p->json,   "--pictures", folder,       p->program, NULL};
+    char *draw[] = {p->simgpu,         "run",   "--counters", "json", devices_flag, ndevices,
+                    "--counters-file", p->json, "--pictures", folder, p->program,   NULL};
     bool is_up_to_date = !is_older(p->program, p->source) && !is_older(p->program, p->simgpu);
     return dir_create(p->folder, e) && (is_up_to_date || run_logged(compile, p->log, e)) &&
            run_logged(pictures ? draw : count, p->log, e);

@@ -107,7 +107,10 @@ static bool open_backend(struct device *d, const struct control_open *o, struct 
     d->device_desc = d->is_gpu ? NULL : device_find(name);
     if (!d->is_gpu && !d->device_desc)
         return err_set(e, ERR_INTERNAL, "device process: no device '%s'", name);
-    struct sim_options sim = {.device = d->device_desc, .workers = o->workers, .sanitize = true};
+    if (o->ndevices > (d->is_gpu ? 1 : WB_MAX_DEVICES))
+        return err_set(e, ERR_INTERNAL, "device process: %u devices", o->ndevices);
+    struct sim_options sim = {
+        .device = d->device_desc, .devices = o->ndevices, .workers = o->workers, .sanitize = true};
     struct gpu_options gpu = {.pool_bytes = o->pool_bytes};
     d->backend = d->is_gpu ? backend_gpu_open(&gpu, e) : backend_sim_open(&sim, e);
     return d->backend;
@@ -193,7 +196,8 @@ static bool on_buffers(struct device *d, const struct control_request *q, int fd
         b->name[sizeof b->name - 1] = 0;
         if (b->offset > d->case_memory_bytes || b->bytes > d->case_memory_bytes - b->offset)
             return set_failure(p, "a buffer lies outside the case's memory file");
-        buffers[i] = (struct server_buffer){b->name, b->bytes, fd, b->offset, b->is_host_memory};
+        buffers[i] =
+            (struct server_buffer){b->name, b->bytes, fd, b->offset, b->is_host_memory, b->device};
     }
     bool allocated = server_buffers(d->server, buffers, d->buffers.n, &e);
     if (!allocated && e.kind != ERR_LIMIT) return set_failure(p, e.text);

@@ -169,8 +169,26 @@ static struct input_prefetch *start_prefetch(const struct grading_ctx *g) {
                : NULL;
 }
 
+/* The grader measures on one GPU. */
+static bool must_model(const struct exercise *ex, const struct grade_options *o) {
+    return ex->devices > 1 && gpu_options_of(o->device);
+}
+
+static void note_modelled(struct result *r) {
+    struct buf text = {0};
+    buf_printf(&text,
+               "modelled: measuring this exercise takes %u GPUs, and the grader measures on one; "
+               "the simulated GPUs checked it%s%s",
+               r->ex->devices, r->speed.note[0] ? "; " : "", r->speed.note);
+    r->speed.note = result_strdup(r, buf_str(&text));
+    buf_free(&text);
+}
+
 static void grade_once(const struct exercise *ex, const char *name, const void *source, size_t size,
-                       const struct grade_options *o, struct result *r) {
+                       const struct grade_options *options, struct result *r) {
+    struct grade_options modelled = *options;
+    if (must_model(ex, options)) modelled.device = grade_device();
+    const struct grade_options *o = &modelled;
     struct grading_ctx g = {.ex = ex, .o = o, .r = r};
     struct err e = {0};
     *r = (struct result){.ex = ex, .max_score = 100};
@@ -192,6 +210,7 @@ static void grade_once(const struct exercise *ex, const char *name, const void *
     else {
         text_clean(&r->log, buf_str(&g.build.messages), g.build.messages.size, 4096);
         grade_built(&g);
+        if (must_model(ex, options)) note_modelled(r);
     }
     if (r->verdict != V_AC && r->verdict != V_PART && r->verdict != V_UNSTABLE &&
         !r->is_single_case)

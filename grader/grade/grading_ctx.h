@@ -39,6 +39,9 @@ extern const struct case_plan grade_plan_correctness, grade_plan_technique, grad
 /* The technique case of a submission: same counters as grade_plan_technique, but checked by the
  * sanitizer too, since code could behave differently at this known size. */
 extern const struct case_plan grade_plan_counted;
+/* The plan for the timed case of a version that needn't be checked: a sample of its blocks, or all
+ * of them where they tell the traffic between devices. */
+const struct case_plan *grade_reference_plan(const struct exercise *ex);
 /* The timed size with every block. */
 extern const struct case_plan grade_plan_full_grid;
 /* A case that exceeds its plan's budget runs again with this many times the model solution's

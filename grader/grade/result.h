@@ -103,10 +103,10 @@ struct access_result {
 
 /* When a copy or a kernel runs in a submission with several streams, or with copies over the bus.
  */
-enum { TIMELINE_COPY_IN, TIMELINE_COPY_OUT, TIMELINE_KERNELS };
+enum { TIMELINE_COPY_IN, TIMELINE_COPY_OUT, TIMELINE_KERNELS, TIMELINE_COPY_PEER };
 struct timeline_span {
     double begin_us, end_us; /* from the start */
-    unsigned engine, stream; /* engine: one of the three above */
+    unsigned engine, stream; /* engine: one of the four above */
 };
 
 /* Registers and spills of a kernel, from ptxas for the device's architecture. */

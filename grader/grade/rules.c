@@ -31,6 +31,10 @@ const struct case_plan grade_plan_full_grid = {.rounds = 1,
                                                .max_instructions = 400000000,
                                                .timeout_seconds = 600};
 
+const struct case_plan *grade_reference_plan(const struct exercise *ex) {
+    return ex->devices > 1 ? &grade_plan_full_grid : &grade_plan_timed;
+}
+
 void grade_safe_file_name(const struct exercise *ex, const char *path, char *out, size_t size) {
     const char *base = path_basename(path);
     bool plain =

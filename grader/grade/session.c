@@ -49,7 +49,8 @@ static bool setup_buffers(struct session *s, struct case_run *out) {
         struct control_buffer *c = &b->buffer[b->n++];
         *c = (struct control_buffer){.bytes = s->problem.arg[i].bytes,
                                      .offset = s->case_memory.offset[i],
-                                     .is_host_memory = s->ex->args[i].is_pinned_host};
+                                     .is_host_memory = s->ex->args[i].is_pinned_host,
+                                     .device = s->ex->args[i].device};
         snprintf(c->name, sizeof c->name, "%s", s->ex->args[i].name);
     }
     if (!session_request(s, CONTROL_BUFFERS, host_timeout_seconds, &q, s->case_memory.fd, &p, out))

@@ -189,6 +189,7 @@ static enum verdict open_device(struct session *s, struct case_run *out) {
     snprintf(o->device, sizeof o->device, "%s", s->o.gpu ? "gpu" : s->o.device->name);
     o->is_gpu = s->o.gpu != NULL, o->workers = s->o.workers, o->nkernels = kernels->nkernels,
     o->ncode = kernels->ncode, o->nimages = 1, o->has_client = 1;
+    o->ndevices = s->ex->devices;
     if (s->o.gpu) o->pool_bytes = s->o.gpu->pool_bytes;
     if (!o->workers) o->workers = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     memcpy(o->image_digest[0], s->build->image, HASH_HEX_SIZE);

@@ -58,9 +58,9 @@ static bool model_file_times(struct grading_ctx *g, const struct build *b, bool 
     if (s) {
         t->counted =
             time_case(s, &g->ex->technique_case, grade_plan_technique, NULL, host_too_slow);
-        t->timed =
-            time_case(s, &g->ex->timed_case, is_solution ? grade_plan_full_grid : grade_plan_timed,
-                      NULL, host_too_slow);
+        t->timed = time_case(s, &g->ex->timed_case,
+                             is_solution ? grade_plan_full_grid : *grade_reference_plan(g->ex),
+                             NULL, host_too_slow);
     }
     session_close(s);
     ptxas_free(&ptxas_result);
@@ -176,9 +176,10 @@ bool speed_reference_key(const struct exercise *ex, bool use_baseline, char key[
 static double roofline_seconds(const struct grading_ctx *g, const struct ex_case *c,
                                const struct sim_counters *n) {
     const struct gpu_device *d = g->o->device;
+    double ndevices = g->ex->devices ? g->ex->devices : 1;
     double transfer_seconds =
         g->ex->bytes ? g->ex->bytes(c) / (grade_crosses_host_bus(g->ex) ? d->bus_bidirectional_rate
-                                                                        : d->dram_rate)
+                                                                        : ndevices * d->dram_rate)
                      : 0;
     double flops = g->ex->flops ? g->ex->flops(c) : 0;
     double compute_seconds =
@@ -341,8 +342,8 @@ static bool timed_stats(struct grading_ctx *g, const struct other_device *x,
         return true;
     }
     bool host_too_slow = false;
-    return time_case(x->session ? x->session : g->session, &g->ex->timed_case, grade_plan_timed,
-                     stats, &host_too_slow) >= 0;
+    return time_case(x->session ? x->session : g->session, &g->ex->timed_case,
+                     *grade_reference_plan(g->ex), stats, &host_too_slow) >= 0;
 }
 
 /* Fills in the speed. `full_stats` is of the full grid at the timed size, if that was checked. */

@@ -54,7 +54,7 @@ static bool run_version(const struct exercise *ex, const struct build *b,
     struct session *s = session_open(ex, b, &so, e);
     bool ok = s && run_case(s, &ex->technique_case, grade_plan_technique, out, cacheable);
     if (s && !ok) err_set(e, ERR_INTERNAL, "its results are wrong at the technique size");
-    if (ok && !run_case(s, &ex->timed_case, grade_plan_timed, out, cacheable))
+    if (ok && !run_case(s, &ex->timed_case, *grade_reference_plan(ex), out, cacheable))
         buf_add(out, &zero_size, sizeof zero_size);
     session_close(s);
     ptxas_free(&ptxas_result);

@@ -126,8 +126,10 @@ void report_picture_times(const struct result *r, const struct gpu_device *d,
 /* ---- streams ---- */
 
 static void write_timeline(const struct result *r, struct buf *out) {
-    static const char *const names[PAGE_PARTS] = {
-        [0] = "copies to the device", [2] = "copies to the host", [4] = "kernels"};
+    static const char *const names[PAGE_PARTS] = {[0] = "copies to the device",
+                                                  [2] = "copies to the host",
+                                                  [4] = "kernels",
+                                                  [6] = "copies to another device"};
     struct page_span *spans = xcalloc(r->nspans + 1, sizeof *spans);
     for (unsigned i = 0; i < r->nspans; i++) {
         const struct timeline_span *s = &r->spans[i];

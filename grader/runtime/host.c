@@ -145,6 +145,7 @@ static void serve(void *object) {
         text[0] = 0;
         void *entry = dlsym(object, call.entry);
         state = entry ? WB_RETURNED : WB_NO_ENTRY;
+        wb_exchange_device(0);
         set_host_buffers(&call, true);
         if (entry) call_entry((void (*)(void))entry, call.args, call.nargs);
         set_host_buffers(&call, false);

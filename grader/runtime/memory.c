@@ -116,9 +116,11 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, const vo
     struct wb_range r = {.kind = WB_MEMORY_DEVICE, .device = wb_current_device()};
     struct wb_rep_range reply;
     wb_is_device_variable(p, &r.device);
-    if (!wb_range_find(p, &r) &&
-        (!wb_is_device(p) || wb_request(range, &((struct wb_req_range){(uint64_t)p}), &reply)))
-        return cudaSuccess;
+    if (!wb_range_find(p, &r)) {
+        if (!wb_is_device(p) || wb_request(range, &((struct wb_req_range){(uint64_t)p}), &reply))
+            return cudaSuccess;
+        r.device = (unsigned)reply.device;
+    }
     uint64_t offset = (uint64_t)p - r.start,
              device_start = r.kind == WB_MEMORY_REGISTERED ? r.device_start : r.start;
     *out = (struct cudaPointerAttributes){

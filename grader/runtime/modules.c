@@ -305,13 +305,19 @@ void **__cudaRegisterFatBinary(void *wrapper) {
     return (void **)m;
 }
 
+static void load_on_all_devices(struct wb_module *m, unsigned ndevices) {
+    unsigned before = wb_current_device();
+    for (unsigned d = 0; d < ndevices; d++) wb_exchange_device(d), load_module(m);
+    wb_exchange_device(before);
+}
+
 void __cudaRegisterFatBinaryEnd(void **handle) {
     int error;
     if (!getenv(WB_ENV_WINDOW))
         return; /* not while grading; a process that forks before its first device call has no
                  * device yet */
     const struct wb_session *s = wb_session(&error);
-    if (s && s->grading) load_module((struct wb_module *)handle);
+    if (s && s->grading) load_on_all_devices((struct wb_module *)handle, s->ndevices);
 }
 
 static void unload_module(struct wb_module *m) {

@@ -50,15 +50,16 @@ struct control_kernel {
 struct control_open {
     char device[32];                                         /* of the table; "gpu" = a real one */
     uint32_t is_gpu, workers, nkernels, nimages, has_client; /* client: there is one */
-    uint32_t ncode;      /* records of machine code, in the file behind the kernels */
-    uint64_t pool_bytes; /* GPU */
+    uint32_t ncode;         /* records of machine code, in the file behind the kernels */
+    uint32_t ndevices, pad; /* simulated GPU; 0 = 1 */
+    uint64_t pool_bytes;    /* GPU */
     char image_digest[4][HASH_HEX_SIZE + 7];
 };
 
 struct control_buffer {
     char name[64];
-    uint64_t bytes, offset;       /* offset: in the memory file, of a page */
-    uint32_t is_host_memory, pad; /* host: in pinned memory of the host */
+    uint64_t bytes, offset;          /* offset: in the memory file, of a page */
+    uint32_t is_host_memory, device; /* host: in pinned memory of the host; device: its owner */
 };
 
 struct control_buffers {

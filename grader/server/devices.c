@@ -1,6 +1,7 @@
 /* devices.c — the device server's devices: which one a message is for, and whose memory its kernels
  * may access. All of them are equal and share one range of addresses (sim.h). server.c calls it
- * before each message. With one device it does nothing. */
+ * before each message. With one device it does nothing. While grading, all devices have peer
+ * access: a program enables it once, and an entry may be called often. */
 #include "grader/server/internal.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ bool server_select_device(struct server *s, unsigned device) {
     return true;
 }
 
-unsigned server_device_of(struct server *s, uint64_t address) {
+unsigned server_device_of(const struct server *s, uint64_t address) {
     return s->backend->ndevices > 1 ? s->backend->ops->device_of(s->backend, address) : 0;
 }
 
@@ -32,8 +33,10 @@ void server_reset_device(struct server *s) {
 }
 
 void server_clear_devices(struct server *s) {
-    memset(s->peers, 0, sizeof s->peers);
-    if (s->backend->ndevices > 1) set_peers(s, 0);
+    bool has_all_access = s->options.grading && server_link(s) != WB_LINK_NONE;
+    uint32_t all = (1u << s->backend->ndevices) - 1;
+    for (unsigned d = 0; d < WB_MAX_DEVICES; d++) s->peers[d] = has_all_access ? all : 0;
+    if (s->backend->ndevices > 1) set_peers(s, s->peers[s->device]);
 }
 
 uint32_t server_link(const struct server *s) {
@@ -51,6 +54,11 @@ int server_on_peer_access(struct server *s, const struct wb_req_peer_access *q,
     bool was_enabled = s->peers[s->device] & bit;
     if (q->is_enabled && (q->peer == s->device || server_link(s) == WB_LINK_NONE))
         return WB_cudaErrorPeerAccessUnsupported;
+    if (s->options.grading && q->is_enabled) return 0;
+    if (s->options.grading)
+        return server_refuse(s, WB_cudaErrorNotPermitted,
+                             "an exercise's devices have peer access, and its entry must leave it "
+                             "enabled");
     if (q->is_enabled && was_enabled) return WB_cudaErrorPeerAccessAlreadyEnabled;
     if (!q->is_enabled && !was_enabled) return WB_cudaErrorPeerAccessNotEnabled;
     set_peers(s, s->peers[s->device] ^ bit);

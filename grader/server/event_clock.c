@@ -127,7 +127,7 @@ void server_clock_peer_copy(struct server *s, unsigned from, unsigned to, uint64
     if (!k) return;
     struct timeline_command *c = append_command(s, k, TIMELINE_PEER);
     bool is_direct = (s->peers[from] >> to | s->peers[to] >> from) & 1;
-    c->device = from;
+    c->device = from, c->to_device = to;
     time_peer_copy(s->backend->device, (double)bytes, is_direct, s->device != from, c);
 }
 

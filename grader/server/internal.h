@@ -42,6 +42,7 @@ struct problem_buffer {
     char *name;
     uint64_t bytes, address;
     bool is_shared, is_host_memory;
+    unsigned device; /* its owner */
 };
 
 struct server {
@@ -109,7 +110,7 @@ struct message_tail {
 /* devices.c */
 /* Selects the device of the messages that follow; returns false if there is no such device. */
 bool server_select_device(struct server *s, unsigned device);
-unsigned server_device_of(struct server *s, uint64_t address);
+unsigned server_device_of(const struct server *s, uint64_t address);
 void server_reset_device(struct server *s);
 void server_clear_devices(struct server *s);
 uint32_t server_link(const struct server *s); /* WB_LINK_… */
@@ -158,6 +159,9 @@ struct command {
     enum wb_op op;
     size_t request, tail, tail_size; /* offsets into the recording's bytes */
     uint64_t result;
+    unsigned device; /* that the message is for */
+    /* A copy's devices: when it is scheduled, its memory may have been freed. */
+    unsigned from_device, to_device;
     bool has_waiter; /* an order: another stream or the host waits for what follows */
 };
 
@@ -173,6 +177,19 @@ struct recording {
 /* recording_schedule.c: the bytes of the longest chain of bus copies that depend on each other or
  * share a direction. */
 double recording_bus_critical_path(const struct server *s, const struct recording *r);
+
+/* recording_schedule.c: sets the two critical paths. */
+void recording_peer_critical_paths(const struct server *s, const struct recording *r,
+                                   const struct server_launch_time *launches, unsigned n,
+                                   struct server_peer_traffic *out);
+
+/* peer_schedule.c: returns false if a copy isn't one between two devices. */
+struct peer_copy {
+    unsigned from, to; /* devices */
+    double bytes;
+};
+bool recording_is_peer_copy(const struct server *s, const struct recording *r,
+                            const struct command *c, struct peer_copy *out);
 
 /* Over the bus, from or to the exercise's host memory; or within the device. */
 enum copy_direction { COPY_DEVICE_TO_DEVICE, COPY_HOST_TO_DEVICE, COPY_DEVICE_TO_HOST };

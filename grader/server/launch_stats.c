@@ -171,12 +171,15 @@ static void append_launch_time(struct launch_stats *t, const struct gpu_device *
     GROW(t->launch_times, t->nlaunch_times + 1, t->time_capacity, 16);
     t->launch_times[t->nlaunch_times++] =
         (struct server_launch_time){.seconds = {e->seconds, e->low, e->high},
-                                    .device_share = launch_stats_device_share(d, l, e)};
+                                    .device_share = launch_stats_device_share(d, l, e),
+                                    .instructions = (double)l->result->sim.counters.inst_executed,
+                                    .peer_bytes = (double)l->result->sim.peer_bytes};
 }
 
 void launch_stats_apply_schedule(struct launch_stats *t, const struct server *s,
                                  const struct recording *r) {
     struct server_schedule schedule;
+    t->peer = recording_peer_traffic(s, r, t->launch_times, t->nlaunch_times);
     if (!recording_schedule(s, r, t->launch_times, t->nlaunch_times, &schedule)) return;
     t->scheduled = true;
     t->seconds = schedule.seconds[SERVER_TIME_MODELED], t->low = schedule.seconds[SERVER_TIME_LOW],

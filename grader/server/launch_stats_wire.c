@@ -26,6 +26,7 @@ struct launch_stats_wire {
     uint32_t launches, nreports, fault, nlines, blocks_depend, nkernels, naccesses, from_ptx;
     uint32_t scheduled, nspans;
     double bus_in_seconds, bus_out_seconds, kernel_seconds;
+    struct server_peer_traffic peer;
     double blocks, threads, shared_bytes, registers, spill_bytes, occupancy, seconds, low, high;
     struct launch_stats_kernel kernels[LAUNCH_STATS_MAX_KERNELS];
     struct launch_stats_access accesses[LAUNCH_STATS_MAX_ACCESSES];
@@ -69,6 +70,7 @@ size_t launch_stats_pack(const struct launch_stats *t, void *buffer) {
                                     .bus_in_seconds = t->bus_in_seconds,
                                     .bus_out_seconds = t->bus_out_seconds,
                                     .kernel_seconds = t->kernel_seconds,
+                                    .peer = t->peer,
                                     .blocks = t->blocks,
                                     .threads = t->threads,
                                     .shared_bytes = t->shared_bytes,
@@ -126,10 +128,23 @@ static bool is_valid_span(const struct server_span *s) {
 }
 
 static bool is_valid(const struct launch_stats_wire *w, size_t size) {
-    const double numbers[] = {
-        w->blocks,      w->threads,        w->shared_bytes,    w->registers,
-        w->spill_bytes, w->occupancy,      w->seconds,         w->low,
-        w->high,        w->bus_in_seconds, w->bus_out_seconds, w->kernel_seconds};
+    const double numbers[] = {w->blocks,
+                              w->threads,
+                              w->shared_bytes,
+                              w->registers,
+                              w->spill_bytes,
+                              w->occupancy,
+                              w->seconds,
+                              w->low,
+                              w->high,
+                              w->bus_in_seconds,
+                              w->bus_out_seconds,
+                              w->kernel_seconds,
+                              w->peer.copied_bytes,
+                              w->peer.kernel_bytes,
+                              w->peer.critical_path_bytes,
+                              w->peer.overlap_instructions,
+                              w->peer.kernel_critical_path};
     bool ok = w->nlines <= MAX_WIRE_LINES && size == sizeof *w + w->nlines * sizeof *w->lines &&
               w->nreports <= LAUNCH_STATS_MAX_REPORTS && w->fault < SIM_FAULT_COUNT &&
               w->nkernels <= LAUNCH_STATS_MAX_KERNELS &&
@@ -183,6 +198,7 @@ bool launch_stats_unpack(struct launch_stats *t, const void *buffer, size_t size
                                .bus_in_seconds = w->bus_in_seconds,
                                .bus_out_seconds = w->bus_out_seconds,
                                .kernel_seconds = w->kernel_seconds,
+                               .peer = w->peer,
                                .blocks = w->blocks,
                                .threads = w->threads,
                                .shared_bytes = w->shared_bytes,

@@ -379,6 +379,7 @@ int server_on_free(struct server *s, const struct wb_req_free *q, struct message
 int server_on_range(struct server *s, const struct wb_req_range *q, struct message_tail tail,
                     struct wb_rep_range *p, struct buf *out) {
     (void)tail, (void)out;
+    p->device = server_device_of(s, q->address);
     return s->backend->ops->find_allocation(s->backend, q->address, &p->start, &p->bytes)
                ? 0
                : WB_cudaErrorInvalidValue;

@@ -102,7 +102,10 @@ void recording_append(struct server *s, enum wb_op op, const void *request, size
     }
     GROW(r->commands, r->ncommands + 1, r->capacity, 16);
     struct command *c = &r->commands[r->ncommands++];
-    *c = (struct command){.op = op, .tail_size = tail.size, .result = result};
+    *c = (struct command){.op = op, .tail_size = tail.size, .result = result, .device = s->device};
+    const struct wb_req_copy *q = request;
+    if (op == WB_OP_copy)
+        c->from_device = server_device_of(s, q->from), c->to_device = server_device_of(s, q->to);
     c->request = append_bytes(r, request, size);
     c->tail = append_bytes(r, tail.data, tail.size);
     r->launches += op == WB_OP_launch;
@@ -116,6 +119,9 @@ static bool allocate_problem_buffers(struct server *s, bool must_match, bool kee
     for (unsigned i = 0; i < s->nproblem_buffers; i++) {
         struct problem_buffer *b = &s->problem_buffers[i];
         const struct backend_ops *ops = s->backend->ops;
+        if (!server_select_device(s, b->device))
+            return err_set(e, ERR_INTERNAL, "device server: `%s` is on device %u", b->name,
+                           b->device);
         uint64_t address =
             (b->is_host_memory ? ops->alloc_host : ops->alloc_pages)(s->backend, b->bytes, b->name);
         if (!address)
@@ -126,7 +132,7 @@ static bool allocate_problem_buffers(struct server *s, bool must_match, bool kee
                            b->name, (unsigned long long)b->address, (unsigned long long)address);
         b->address = address;
     }
-    return true;
+    return server_select_device(s, 0);
 }
 
 bool server_buffers(struct server *s, const struct server_buffer *buffers, unsigned n,
@@ -136,10 +142,10 @@ bool server_buffers(struct server *s, const struct server_buffer *buffers, unsig
     for (unsigned i = 0; i < s->nproblem_buffers; i++) free(s->problem_buffers[i].name);
     s->nproblem_buffers = n;
     for (unsigned i = 0; i < n; i++)
-        s->problem_buffers[i] =
-            (struct problem_buffer){.name = xstrdup(buffers[i].name),
-                                    .bytes = buffers[i].bytes,
-                                    .is_host_memory = buffers[i].is_host_memory};
+        s->problem_buffers[i] = (struct problem_buffer){.name = xstrdup(buffers[i].name),
+                                                        .bytes = buffers[i].bytes,
+                                                        .is_host_memory = buffers[i].is_host_memory,
+                                                        .device = buffers[i].device};
     if (s->backend->ops->unshare_pages) s->backend->ops->unshare_pages(s->backend);
     if (!allocate_problem_buffers(s, false, false, e)) return false;
     for (unsigned i = 0; s->backend->ops->share_pages && i < n; i++)
@@ -258,6 +264,7 @@ static int replay_command(struct server *s, const struct recording *r, const str
                           uint64_t *result) {
     const void *q = r->bytes.data + c->request;
     struct message_tail tail = {(const uint8_t *)r->bytes.data + c->tail, c->tail_size};
+    server_select_device(s, c->device);
     switch ((int)c->op) {
     case WB_OP_alloc: return server_exec_alloc(s, q, result);
     case WB_OP_free: return server_exec_free(s, q);

@@ -8,11 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The lengths of commands: the launches' times, or what they do, for a critical path. */
+enum schedule_column {
+    /* SERVER_TIME_MODELED and so on */
+    COLUMN_INSTRUCTIONS = SERVER_TIME_COUNT,
+    COLUMN_PEER_BYTES
+};
+
 struct timeline_builder {
     const struct server *server;
     const struct recording *recording;
     const struct server_launch_time *launch_times;
-    unsigned nlaunch_times, next_launch, time_column; /* column of the times */
+    unsigned nlaunch_times, next_launch;
+    enum schedule_column column;
     bool has_device_times; /* otherwise only copies over the bus take time */
     struct timeline_command *commands;
     unsigned ncommands;
@@ -30,7 +38,7 @@ static void apply_order(struct timeline_builder *l, const struct command *c) {
     l->has_order = q->number && q->stream < TIMELINE_MAX_STREAMS &&
                    c->tail_size == 2 * TIMELINE_MAX_STREAMS * sizeof *clocks;
     l->next_command = (struct timeline_command){
-        .engine = TIMELINE_NONE, .stream = q->stream, .number = q->number};
+        .engine = TIMELINE_NONE, .stream = q->stream, .number = q->number, .device = c->device};
     /* The nodes of a graph have orders of their own, behind that of its launch. */
     if (!q->is_node) l->is_call_begun = false;
     if (!l->has_order) return;
@@ -62,19 +70,37 @@ static void add_device_op(struct timeline_builder *l, double launches, double by
     if (l->has_device_times) c->seconds = launches * d->launch_seconds + bytes / d->dram_rate;
 }
 
-static void add_copy(struct timeline_builder *l, const struct wb_req_copy *q) {
+/* As in event_clock.c; grading devices with a link have peer access. */
+static void add_peer_copy(struct timeline_builder *l, const struct peer_copy *p, unsigned device) {
+    const struct gpu_device *d = l->server->backend->device;
+    struct timeline_command *c = add(l, TIMELINE_PEER);
+    c->device = p->from, c->to_device = p->to;
+    if (l->has_device_times) time_peer_copy(d, p->bytes, d->peer_rate > 0, device != p->from, c);
+    else c->bytes = p->bytes;
+}
+
+static void add_copy(struct timeline_builder *l, const struct command *command,
+                     const struct wb_req_copy *q) {
     enum copy_direction direction = server_copy_direction(l->server, q);
     double bytes = (double)q->width * (double)q->rows;
-    if (direction == COPY_DEVICE_TO_DEVICE) add_device_op(l, 1, 2 * bytes);
+    struct peer_copy peer;
+    if (recording_is_peer_copy(l->server, l->recording, command, &peer))
+        add_peer_copy(l, &peer, command->device);
+    else if (direction == COPY_DEVICE_TO_DEVICE) add_device_op(l, 1, 2 * bytes);
     else add_bus_copy(l, direction == COPY_HOST_TO_DEVICE ? TIMELINE_H2D : TIMELINE_D2H, bytes);
+}
+
+static double launch_length(const struct timeline_builder *l, const struct server_launch_time *t) {
+    if (l->column == COLUMN_INSTRUCTIONS) return t->instructions;
+    return l->has_device_times ? t->seconds[l->column] : 0;
 }
 
 static void add_launch(struct timeline_builder *l) {
     struct timeline_command *c = add(l, TIMELINE_KERNEL);
     const struct server_launch_time *t =
         l->next_launch < l->nlaunch_times ? &l->launch_times[l->next_launch++] : NULL;
-    c->device_share = t ? t->device_share : 1;
-    c->seconds = t && l->has_device_times ? t->seconds[l->time_column] : 0;
+    c->device_share = t && l->has_device_times ? t->device_share : 1;
+    c->seconds = t ? launch_length(l, t) : 0;
 }
 
 static void add_command(struct timeline_builder *l, const struct command *c) {
@@ -83,7 +109,7 @@ static void add_command(struct timeline_builder *l, const struct command *c) {
     const struct wb_req_fill *f = q;
     if (c->op == WB_OP_order) apply_order(l, c);
     else if (c->op == WB_OP_launch) add_launch(l);
-    else if (c->op == WB_OP_copy) add_copy(l, q);
+    else if (c->op == WB_OP_copy) add_copy(l, c, q);
     else if (c->op == WB_OP_write)
         add_bus_copy(
             l, TIMELINE_H2D,
@@ -120,19 +146,20 @@ static void copy_spans(const struct timeline_builder *l, struct server_schedule 
  * memory. `spans` receives when each command runs; NULL = not needed. */
 static bool schedule_recording(const struct server *s, const struct recording *r,
                                const struct server_launch_time *launches, unsigned n,
-                               unsigned time_column, const struct timeline_rates *rates,
+                               enum schedule_column column, const struct timeline_rates *rates,
                                struct timeline_total *out, struct server_schedule *spans) {
     struct timeline_builder l = {.server = s,
                                  .recording = r,
                                  .launch_times = launches,
                                  .nlaunch_times = n,
-                                 .time_column = time_column};
+                                 .column = column};
     l.has_device_times = rates->engine_switch > 0;
     l.commands = xcalloc(r->ncommands + 1, sizeof *l.commands);
     for (size_t i = 0; i < r->ncommands; i++) add_command(&l, &r->commands[i]);
     bool is_multi_stream = l.stream_mask & (l.stream_mask - 1),
          uses_bus = has_host_buffer(s) && l.bus_bytes > 0;
-    bool ok = uses_bus || ((is_multi_stream || l.has_graph) && !l.has_unordered);
+    bool ok = uses_bus || s->backend->ndevices > 1 ||
+              ((is_multi_stream || l.has_graph) && !l.has_unordered);
     if (l.has_unordered) serialize_commands(&l);
     if (ok) *out = time_timeline_run(l.commands, l.ncommands, rates);
     if (ok && spans) copy_spans(&l, spans);
@@ -145,6 +172,7 @@ bool recording_schedule(const struct server *s, const struct recording *r,
                         struct server_schedule *out) {
     struct timeline_rates rates = time_timeline_rates(s->backend->device);
     struct timeline_total t;
+    _Static_assert((int)SERVER_ENGINE_COUNT == (int)TIMELINE_NONE, "one list of engines");
     for (unsigned column = 0; column < SERVER_TIME_COUNT; column++) {
         if (!schedule_recording(s, r, launches, n, column, &rates, &t, column ? NULL : out))
             return false;
@@ -159,6 +187,21 @@ double recording_bus_critical_path(const struct server *s, const struct recordin
     static const struct timeline_rates rates = {.h2d = 1, .d2h = 1, .bidirectional = 2};
     struct timeline_total t = {0};
     return schedule_recording(s, r, NULL, 0, 0, &rates, &t, NULL) ? t.seconds : 0;
+}
+
+/* Everything but the commands in question takes next to no time. */
+void recording_peer_critical_paths(const struct server *s, const struct recording *r,
+                                   const struct server_launch_time *launches, unsigned n,
+                                   struct server_peer_traffic *out) {
+    static const double at_once = 1e100;
+    struct timeline_rates rates = {.h2d = at_once, .d2h = at_once, .bidirectional = 2 * at_once};
+    struct timeline_total t = {0};
+    rates.peer = 1;
+    if (schedule_recording(s, r, launches, n, COLUMN_PEER_BYTES, &rates, &t, NULL))
+        out->critical_path_bytes = t.seconds;
+    rates.peer = at_once;
+    if (schedule_recording(s, r, launches, n, COLUMN_INSTRUCTIONS, &rates, &t, NULL))
+        out->kernel_critical_path = t.seconds;
 }
 
 /* ---- dependencies ---- */

@@ -131,6 +131,7 @@ struct server_buffer {
     int fd;          /* The device maps this memory file from `offset` on, if it can; 0 = none. */
     uint64_t offset; /* page-aligned */
     bool is_host_memory; /* The buffer lies in pinned host memory. */
+    unsigned device;     /* the device that owns it */
 };
 
 /* The contents of a buffer's range at the start of a replay. */
@@ -194,15 +195,16 @@ struct server_transfers {
 struct server_transfers recording_transfers(const struct server *s, const struct recording *r);
 
 /* One per launch of a replay, in order: modelled seconds with their interval, and the fraction of
- * the device that the launch occupies. Launches can overlap while their fractions sum to 1. */
+ * the device that the launch occupies. Launches can overlap while their fractions sum to 1. Its
+ * warp instructions, and the bytes that it moves from or to the memory of other devices. */
 enum { SERVER_TIME_MODELED, SERVER_TIME_LOW, SERVER_TIME_HIGH, SERVER_TIME_COUNT };
 struct server_launch_time {
-    double seconds[SERVER_TIME_COUNT], device_share;
+    double seconds[SERVER_TIME_COUNT], device_share, instructions, peer_bytes;
 };
 /* Schedules a recording in its streams: total seconds, and how long each engine is busy (copies
- * to the device, copies to the host, kernels). Returns false if times simply add up: no host
- * memory, and a single stream or an unknown order. */
-enum { SERVER_ENGINE_COUNT = 3, SERVER_MAX_SPANS = 256 };
+ * to the device, copies to the host, kernels, copies to other devices). Returns false if times
+ * simply add up: no host memory, and a single stream or an unknown order. */
+enum { SERVER_ENGINE_COUNT = 4, SERVER_MAX_SPANS = 256 };
 /* When a command of a schedule runs, in seconds from the start; its engine as in `engine_busy`. */
 struct server_span {
     double begin, end;
@@ -217,6 +219,23 @@ struct server_schedule {
 bool recording_schedule(const struct server *s, const struct recording *r,
                         const struct server_launch_time *launches, unsigned n,
                         struct server_schedule *out);
+
+/* What a recording's commands on several devices do at the same time (peer_schedule.c). */
+struct server_peer_traffic {
+    double copied_bytes;        /* by copies from one device to another */
+    double kernel_bytes;        /* by kernels' accesses to the memory of other devices: estimated */
+    double critical_path_bytes; /* of the longest chain of copies, as if nothing else took time */
+    /* For an average byte of both: the warp instructions of kernels that can run while it crosses,
+     * on the source's or on the destination's device, whichever has fewer. A kernel's own accesses
+     * cross while the kernel itself runs. */
+    double overlap_instructions;
+    /* Warp instructions of the longest chain of kernels, as if a device ran one at a time and
+     * nothing else took time. */
+    double kernel_critical_path;
+};
+struct server_peer_traffic recording_peer_traffic(const struct server *s, const struct recording *r,
+                                                  const struct server_launch_time *launches,
+                                                  unsigned n);
 
 /* The name of a cudaError_t: "cudaErrorInvalidValue"; never NULL. */
 const char *server_error_name(int error);

@@ -95,6 +95,7 @@ struct timeline {
             double latency_left, bytes_left; /* seconds until bytes move; bytes */
         } copy_engine[TIMELINE_NONE];        /* TIMELINE_KERNEL's is never used */
         double share_used;                   /* share of the device that running kernels take */
+        double peer_rate; /* of its copy to another device, until the next event */
     } device[TIMELINE_MAX_DEVICES];
     uint32_t ndevices;                /* that commands use */
     enum timeline_engine last_engine; /* of the command that ended last */
@@ -260,9 +261,22 @@ static bool is_transferring(const struct timeline_device *d, enum timeline_engin
     return d->copy_engine[e].command != NO_COMMAND && !(d->copy_engine[e].latency_left > 0);
 }
 
+/* Returns the rate of a device's copy to another one, which other devices' copies to that one
+ * share. */
+static double peer_transfer_rate(const struct timeline *l, const struct timeline_device *d) {
+    uint32_t command = d->copy_engine[TIMELINE_PEER].command;
+    unsigned sharing = 0;
+    if (command == NO_COMMAND) return l->r->peer;
+    for (uint32_t i = 0; i < l->ndevices; i++)
+        sharing += is_transferring(&l->device[i], TIMELINE_PEER) &&
+                   l->commands[l->device[i].copy_engine[TIMELINE_PEER].command].to_device ==
+                       l->commands[command].to_device;
+    return sharing ? l->r->peer / sharing : l->r->peer;
+}
+
 static double transfer_rate(const struct timeline *l, const struct timeline_device *d,
                             enum timeline_engine e) {
-    if (e == TIMELINE_PEER) return l->r->peer;
+    if (e == TIMELINE_PEER) return d->peer_rate;
     double one_way_rate = e == TIMELINE_H2D ? l->r->h2d : l->r->d2h;
     bool is_bidirectional = is_transferring(d, TIMELINE_H2D) && is_transferring(d, TIMELINE_D2H);
     return is_bidirectional ? l->r->bidirectional * one_way_rate / (l->r->h2d + l->r->d2h)
@@ -292,7 +306,9 @@ static bool is_running(const struct timeline *l, const struct stream_state *s,
 }
 
 /* Returns the time of the next event; INFINITY if there is none. */
-static double next_event(const struct timeline *l) {
+static double next_event(struct timeline *l) {
+    for (uint32_t i = 0; i < l->ndevices; i++)
+        l->device[i].peer_rate = peer_transfer_rate(l, &l->device[i]);
     double at = l->now + next_copy_event(l);
     if (l->issued < l->n && !l->host_blocked && l->host_time < at) at = l->host_time;
     for (unsigned i = 0; i < TIMELINE_MAX_STREAMS; i++) {

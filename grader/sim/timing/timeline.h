@@ -4,7 +4,8 @@
  * Theory of operation. Each device has four engines: copies to it, copies to the host, copies to
  * other devices, and the SMs. All but the host are separate for each device. A command starts when
  * earlier commands of its stream are done, and those of other streams that it comes after (its
- * clock), and its engine is free. A copy occupies its engine alone; while both directions transfer
+ * clock), and its engine is free. A copy occupies its engine alone; copies from several devices
+ * into one share the rate of the link into it; while both directions transfer
  * bytes, they share the bus's bidirectional rate. A kernel takes a share of the device, the largest
  * of its shares of SMs, DRAM and L2. Kernels run concurrently as long as their shares add up to at
  * most one; none overtakes an earlier kernel that waits for capacity. The host issues commands one
@@ -31,9 +32,10 @@ struct timeline_command {
     /* TIMELINE_MAX_STREAMS numbers each: for each stream, the last command that it comes after, and
      * the last that the host has waited for. NULL: it comes after those of its own stream only. */
     const uint32_t *after, *host_done;
-    uint32_t device;   /* the source of a copy between devices */
-    bool in_same_call; /* a graph's node behind another: the host issues it with that one */
-    double bytes;      /* of a copy */
+    uint32_t device;    /* the source of a copy between devices */
+    uint32_t to_device; /* its destination */
+    bool in_same_call;  /* a graph's node behind another: the host issues it with that one */
+    double bytes;       /* of a copy */
     /* Of a kernel: its time and its share of the device, 0..1. Of a copy between devices: what it
      * takes besides the usual overhead. */
     double seconds, device_share;

@@ -6,7 +6,8 @@
     count sgemm/3[global_load_threads]   the ladder's table of counters
     h100 async[stages ring of 3]  a row of docs/results/h100/async.tsv by the cells before its first figure, and that figure; with a second
                                   bracket another column: h100 variants[memcpy of 134 MB][GB/s]
-    h100 micro[empty-1x32]        likewise, of grader/tests/timing/micro-h100.tsv; h100 copies[both ways], of copies-h100.tsv
+    h100 micro[empty-1x32]        likewise, of grader/tests/timing/micro-h100.tsv; h100 copies[both ways], of copies-h100.tsv;
+                                  h200 peers[copy 0 to 1 4096], of peers-h200.tsv
     h100 ncu[sgemm/7][METRIC]     of the version's longest kernel, as Nsight Compute read it (ncu.tsv); [stall: barrier]: per cent of the samples
     h100 peak[bytes_per_second]   what a copy, and a kernel of multiply-adds (flops_per_second), reached there: report.json
     h100 bound[08-constant-memory/convolution 1-global][SM]     a cell of docs/results/h100/bound-by.md, by its version
@@ -112,8 +113,8 @@ def of_rows(rows, row, column, path):
     """The figure of the row that begins so; without `column` the first that is one."""
     head = rows[0]
     for r in rows[1:] if column or number(head[-1]) is None else rows:
-        first = next((i for i, c in enumerate(r) if i and number(c) is not None), None)
-        if first and " ".join(r[:first]) == row:
+        first = next((i for i, c in enumerate(r) if i and number(c) is not None and " ".join(r[:i]) == row), None)
+        if first:
             return float(r[head.index(column) if column else first])
     raise Unknown(f"{path}: no row {row}")
 
@@ -163,7 +164,7 @@ def of_file(gpu, file, row, column):
             return json.load(f)["device"]["roofline"][row], True
     if file == "ncu":
         return of_ncu(gpu, row, column), True
-    path = f"grader/tests/timing/{file}-{gpu}.tsv" if file in ("micro", "copies") else f"docs/results/{gpu}/{file}.tsv"
+    path = f"grader/tests/timing/{file}-{gpu}.tsv" if file in ("micro", "copies", "peers") else f"docs/results/{gpu}/{file}.tsv"
     return of_rows(read_rows(path), row, column, path), True
 
 

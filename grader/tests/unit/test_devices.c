@@ -155,6 +155,7 @@ static struct timeline_command command(enum timeline_engine e, uint32_t device, 
                                        double size) {
     struct timeline_command c = {.engine = e,
                                  .device = device,
+                                 .to_device = device ^ 1,
                                  .stream = stream,
                                  .number = 1,
                                  .after = after[stream],
@@ -197,6 +198,18 @@ START_TEST(copies_between_devices_share_one_direction_only) {
     ck_seconds(run(c, 2), 2.5);
     c[1].device = 0;
     ck_seconds(run(c, 2), 5);
+}
+END_TEST
+
+/* Two copies into device 2 get 2 bytes a second each; a third one into device 0 isn't slowed. */
+START_TEST(copies_into_one_device_share_its_link) {
+    struct timeline_command c[] = {command(TIMELINE_PEER, 0, 0, 8), command(TIMELINE_PEER, 1, 1, 8),
+                                   command(TIMELINE_PEER, 2, 2, 16)};
+    c[0].to_device = c[1].to_device = 2, c[2].to_device = 0;
+    ck_seconds(run(c, 2), 0.5 + 4);
+    ck_seconds(run(c, 3), 0.5 + 4);
+    c[1].bytes = 2; /* it ends after a second, and the other one has 6 bytes left */
+    ck_seconds(run(c, 2), 0.5 + 1 + 6 / 4.);
 }
 END_TEST
 
@@ -259,6 +272,7 @@ UNIT_SUITE(devices) {
     tcase_add_test(messages, one_device_has_no_peers);
     tcase_add_test(time, devices_run_their_commands_at_the_same_time);
     tcase_add_test(time, copies_between_devices_share_one_direction_only);
+    tcase_add_test(time, copies_into_one_device_share_its_link);
     tcase_add_test(time, waiting_for_another_device_takes_time);
     tcase_add_test(time, copies_take_as_long_as_between_two_h200s);
     tcase_add_test(time, kernels_take_as_long_as_the_link_to_the_other_h200);

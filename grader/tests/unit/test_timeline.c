@@ -199,15 +199,18 @@ END_TEST
 
 /* The device process is not trusted: what it sends of a schedule is checked. */
 START_TEST(spans_arrive_and_malformed_ones_are_refused) {
-    static const struct server_span bad[] = {
-        {0, 1, 3, 0}, {0, 1, 0, 64}, {1, 0.5, 0, 0}, {-1, 0, 0, 0}, {0, INFINITY, 0, 0}};
+    static const struct server_span bad[] = {{0, 1, SERVER_ENGINE_COUNT, 0},
+                                             {0, 1, 0, 64},
+                                             {1, 0.5, 0, 0},
+                                             {-1, 0, 0, 0},
+                                             {0, INFINITY, 0, 0}};
     struct launch_stats *t = xcalloc(1, sizeof *t), *back = xcalloc(1, sizeof *back);
     char *wire = xcalloc(1, launch_stats_wire_bytes());
-    t->scheduled = true, t->nspans = 1, t->spans[0] = (struct server_span){0.5, 1, 2, 63};
+    t->scheduled = true, t->nspans = 1, t->spans[0] = (struct server_span){0.5, 1, 3, 63};
     ck_assert(launch_stats_unpack(back, wire, launch_stats_pack(t, wire)));
     ck_assert_uint_eq(back->nspans, 1);
     ck_assert_double_eq(back->spans[0].begin, 0.5);
-    ck_assert(back->spans[0].engine == 2 && back->spans[0].stream == 63);
+    ck_assert(back->spans[0].engine == 3 && back->spans[0].stream == 63);
     launch_stats_free(back);
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         t->spans[0] = bad[i];
