@@ -147,12 +147,15 @@ void wb_flush_output(void) {
 static _Atomic bool launches_pending; /* since the last synchronisation */
 void wb_mark_launch_pending(void) { launches_pending = true; }
 
-int wb_sync(void) {
+static int sync_device(bool is_wait) {
+    struct wb_req_sync q = {.is_wait = is_wait};
     launches_pending = false;
-    int error = wb_request(sync, NULL, NULL);
+    int error = wb_request(sync, &q, NULL);
     wb_flush_output();
     return error;
 }
+
+int wb_sync(void) { return sync_device(false); }
 
 int wb_sync_launches(void) { return launches_pending ? wb_sync() : 0; }
 
@@ -169,7 +172,7 @@ static void backoff_sleep(unsigned attempt) {
 /* Waits for a message of the current device, but not for later ones, which may wait for the host.
  */
 static int wait_seq(uint32_t seq) {
-    if (seq == wb_last_seq()) return wb_sync();
+    if (seq == wb_last_seq()) return sync_device(true);
     return wb_wait_done(seq, backoff_sleep) ? wb_sticky_error() : cudaErrorDevicesUnavailable;
 }
 
@@ -532,7 +535,7 @@ cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t en
 
 cudaError_t cudaDeviceSynchronize(void) {
     int error = wb_check_unsafe_call();
-    if (!error) error = wb_sync();
+    if (!error) error = sync_device(true);
     if (!error) wb_order_host_wait_all();
     return wb_return(error);
 }

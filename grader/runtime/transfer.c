@@ -60,7 +60,7 @@ static int stream_to_device(const struct wb_session *s, uint64_t to, const uint8
         error = wb_post(write, &q);
         chunk_seq[chunk] = wb_last_seq();
     }
-    return error ? error : wb_request(sync, NULL, NULL);
+    return error ? error : wb_request(sync, &(struct wb_req_sync){0}, NULL);
 }
 
 static int request_chunk(uint64_t from, size_t bytes, size_t chunk, uint32_t *seq) {
@@ -76,7 +76,7 @@ static int request_chunk(uint64_t from, size_t bytes, size_t chunk, uint32_t *se
 
 static int stream_to_host(const struct wb_session *s, uint8_t *to, uint64_t from, size_t bytes) {
     uint32_t chunk_seq[CHUNK_COUNT];
-    int error = wb_request(sync, NULL, NULL);
+    int error = wb_request(sync, &(struct wb_req_sync){0}, NULL);
     size_t next = 0, i = 0;
     for (; !error && i < CHUNK_COUNT && next < bytes; i++, next += CHUNK_BYTES)
         error = request_chunk(from + next, min_size(CHUNK_BYTES, bytes - next), i, &chunk_seq[i]);
@@ -89,7 +89,7 @@ static int stream_to_host(const struct wb_session *s, uint8_t *to, uint64_t from
                               &chunk_seq[chunk]);
         next += CHUNK_BYTES;
     }
-    return error ? error : wb_request(sync, NULL, NULL);
+    return error ? error : wb_request(sync, &(struct wb_req_sync){0}, NULL);
 }
 
 static int stream_copy(const struct wb_session *s, bool to_device, uint64_t address, uint8_t *host,

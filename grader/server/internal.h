@@ -163,6 +163,7 @@ struct recording {
     struct buf bytes;
     unsigned launches;
     bool has_several_streams; /* otherwise its commands run in order */
+    uint64_t synchronizing_calls, temporary_bytes, max_temporary_bytes; /* see server_transfers */
 };
 
 /* recording_schedule.c: the bytes of the longest chain of bus copies that depend on each other or

@@ -229,6 +229,8 @@ void launch_stats_add_transfers(struct launch_stats *t, const struct gpu_device 
     t->filled_sectors = (double)m->filled_sectors;
     t->bus_bytes_in = (double)m->bus_bytes_in, t->bus_bytes_out = (double)m->bus_bytes_out;
     t->bus_critical_path_bytes = (double)m->bus_critical_path_bytes;
+    t->synchronizing_calls = (double)m->synchronizing_calls;
+    t->max_temporary_bytes = (double)m->max_temporary_bytes;
     if (t->scheduled) return; /* they are in it */
     double launches =
         (double)m->copies * (1 - launch_overlap) + (double)m->fills * server_fill_launch_fraction;

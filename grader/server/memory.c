@@ -288,13 +288,28 @@ int server_on_order(struct server *s, const struct wb_req_order *q, struct messa
     return 0;
 }
 
+static void record_alloc(struct recording *r, const struct wb_req_alloc *q) {
+    if (!r) return;
+    r->synchronizing_calls += !q->is_ordered;
+    r->temporary_bytes += q->bytes;
+    if (r->temporary_bytes > r->max_temporary_bytes) r->max_temporary_bytes = r->temporary_bytes;
+}
+
+/* `bytes`: the size of what is freed. */
+static void record_free(struct recording *r, const struct wb_req_free *q, uint64_t bytes) {
+    if (!r) return;
+    r->synchronizing_calls += !q->is_ordered;
+    r->temporary_bytes -= bytes;
+}
+
 int server_on_alloc(struct server *s, const struct wb_req_alloc *q, struct message_tail tail,
                     struct wb_rep_alloc *p, struct buf *out) {
     (void)tail, (void)out;
     int error = server_exec_alloc(s, q, &p->address);
-    if (!error)
-        recording_append(s, WB_OP_alloc, q, sizeof *q, (struct message_tail){0}, p->address);
-    return error;
+    if (error) return error;
+    record_alloc(s->recording, q);
+    recording_append(s, WB_OP_alloc, q, sizeof *q, (struct message_tail){0}, p->address);
+    return 0;
 }
 
 int server_on_alloc_shared(struct server *s, const struct wb_req_alloc_shared *q,
@@ -352,9 +367,12 @@ int server_on_free(struct server *s, const struct wb_req_free *q, struct message
             return server_refuse(s, WB_cudaErrorNotPermitted,
                                  "`%s` belongs to the exercise: its entry must not free it",
                                  s->problem_buffers[i].name);
+    uint64_t bytes = s->live_slots ? s->live_allocations[find_live_slot(s, q->address)].bytes : 0;
     int error = server_exec_free(s, q);
-    if (!error) recording_append(s, WB_OP_free, q, sizeof *q, (struct message_tail){0}, 0);
-    return error;
+    if (error) return error;
+    record_free(s->recording, q, bytes);
+    recording_append(s, WB_OP_free, q, sizeof *q, (struct message_tail){0}, 0);
+    return 0;
 }
 
 int server_on_range(struct server *s, const struct wb_req_range *q, struct message_tail tail,

@@ -76,6 +76,8 @@ struct server_transfers recording_transfers(const struct server *s, const struct
         m.copies += op == WB_OP_copy || op == WB_OP_write, m.fills += op == WB_OP_fill;
     }
     m.bus_critical_path_bytes = (uint64_t)recording_bus_critical_path(s, r);
+    m.synchronizing_calls = r->synchronizing_calls;
+    m.max_temporary_bytes = r->max_temporary_bytes;
     return m;
 }
 

@@ -308,10 +308,11 @@ int server_on_device_info(struct server *s, const struct wb_req_device_info *q,
 
 int server_on_sync(struct server *s, const struct wb_req_sync *q, struct message_tail tail,
                    struct wb_rep_sync *p, struct buf *out) {
-    (void)q, (void)tail, (void)p, (void)out;
+    (void)tail, (void)p, (void)out;
     int error =
         s->deferred_error; /* all earlier commands are done; a poisoned context never gets here */
     s->deferred_error = 0;
+    if (s->recording) s->recording->synchronizing_calls += q->is_wait != 0;
     server_clock_sync(s);
     return error;
 }

@@ -184,6 +184,10 @@ struct server_transfers {
     /* Copies over the bus, to and from the exercise's host memory. The critical path adds up copies
      * that depend on each other or share a direction, as if nothing else took time. */
     uint64_t bus_bytes_in, bus_bytes_out, bus_critical_path_bytes;
+    /* The entry's calls that may wait for the device: allocations and frees that are not in a
+     * stream's order, and waits of the host. The most bytes that the entry has allocated at once.
+     */
+    uint64_t synchronizing_calls, max_temporary_bytes;
 };
 /* Returns the bytes and copies that a replay moves between host and device. */
 struct server_transfers recording_transfers(const struct server *s, const struct recording *r);

@@ -128,7 +128,7 @@ START_TEST(messages_for_a_missing_device_end_the_connection) {
     _Alignas(8) uint8_t frame[WB_FRAME_BYTES];
     struct fixture f;
     fixture_open(&f, (struct server_options){0}, true);
-    struct wb_header q = {.op = WB_OP_sync, .seq = 1, .size = sizeof q};
+    struct wb_header q = {.op = WB_OP_memory_info, .seq = 1, .size = sizeof q};
     ck_assert_uint_gt(fixture_raw(&f, &q, sizeof q, frame), 0);
     q.device = 1;
     ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame), 0);

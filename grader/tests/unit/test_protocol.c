@@ -40,7 +40,7 @@ START_TEST(pitched_copies_move_rows) {
 }
 END_TEST
 
-static int synchronise(void) { return REQUEST(&f, sync, NULL, NULL); }
+static int synchronise(void) { return REQUEST(&f, sync, (&(struct wb_req_sync){0}), NULL); }
 
 /* Posted commands run in order, without a reply; a later request gets its own reply. */
 START_TEST(posted_messages_run_in_order_without_a_reply) {
@@ -283,8 +283,9 @@ END_TEST
 START_TEST(the_message_limit_ends_the_server) {
     close_all();
     fixture_open(&f, (struct server_options){.max_messages = 3}, true);
-    for (int i = 0; i < 3; i++) ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), 0);
-    ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), -1);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(REQUEST(&f, sync, (&(struct wb_req_sync){0}), NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, sync, (&(struct wb_req_sync){0}), NULL), -1);
     pthread_join(f.thread, NULL);
     f.thread = 0;
     ck_assert_int_eq(f.end, SERVER_LIMIT);

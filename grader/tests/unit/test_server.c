@@ -18,11 +18,12 @@ static void close_all(void) { fixture_close(&f); }
 
 START_TEST(errors_are_sticky) {
     uint64_t fault = fixture_kernel(&f, "fault"), p = fixture_alloc(&f, 16);
-    ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, sync, (&(struct wb_req_sync){0}), NULL), 0);
     ck_assert_int_eq(fixture_launch(&f, fault, 32, p, 16),
                      0); /* asynchronous: the launch itself went well */
     for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), WB_cudaErrorIllegalAddress);
+        ck_assert_int_eq(REQUEST(&f, sync, (&(struct wb_req_sync){0}), NULL),
+                         WB_cudaErrorIllegalAddress);
     struct wb_rep_alloc a;
     ck_assert_int_eq(REQUEST(&f, alloc, &(struct wb_req_alloc){.bytes = 1}, &a),
                      WB_cudaErrorIllegalAddress);
@@ -30,7 +31,7 @@ START_TEST(errors_are_sticky) {
     struct wb_rep_hello h;
     ck_assert_int_eq(REQUEST(&f, hello, (&(struct wb_req_hello){wb_version(), 1}), &h),
                      0); /* another process */
-    ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, sync, (&(struct wb_req_sync){0}), NULL), 0);
 }
 END_TEST
 
@@ -56,14 +57,17 @@ END_TEST
 
 START_TEST(replies_carry_device_time_and_output_flag) {
     _Alignas(8) uint8_t frame[WB_FRAME_BYTES];
-    struct wb_header q = {.op = WB_OP_sync, .seq = 7, .size = sizeof q}, p;
+    struct {
+        struct wb_header header;
+        struct wb_req_sync request;
+    } sync = {.header = {.op = WB_OP_sync, .seq = 7, .size = sizeof sync}};
+    struct wb_header q = {.op = WB_OP_output, .seq = 7, .size = sizeof q}, p;
     uint64_t add = fixture_kernel(&f, "add"), a = fixture_alloc(&f, 4);
     for (int i = 0; i < 2; i++) ck_assert_int_eq(fixture_launch(&f, add, 32, a, 4), 0);
-    ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame), sizeof q);
+    ck_assert_uint_eq(fixture_raw(&f, &sync, sizeof sync, frame), sizeof q);
     memcpy(&p, frame, sizeof p);
     ck_assert_uint_eq(p.time_ns, 4000); /* two launches of 2 us */
     ck_assert_uint_eq(p.flags, WB_OUTPUT_PENDING);
-    q.op = WB_OP_output;
     ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame),
                       sizeof q + sizeof(struct wb_rep_output) + 12);
     ck_assert_mem_eq(frame + sizeof q + sizeof(struct wb_rep_output), "hello\nhello\n", 12);
@@ -185,6 +189,39 @@ START_TEST(copies_and_fills_of_a_recording_are_counted) {
     ck_assert_uint_eq(m.copied_sectors_written, 5 + 6);
     ck_assert_uint_eq(m.filled_bytes, 33);
     ck_assert_uint_eq(m.filled_sectors, 2);
+    recording_free(r);
+}
+END_TEST
+
+static uint64_t allocate(uint64_t bytes, uint32_t is_ordered) {
+    struct wb_rep_alloc p;
+    ck_assert_int_eq(REQUEST(&f, alloc, (&(struct wb_req_alloc){bytes, is_ordered, 0}), &p), 0);
+    return p.address;
+}
+
+static void release(uint64_t address, uint32_t is_ordered) {
+    ck_assert_int_eq(REQUEST(&f, free, (&(struct wb_req_free){address, is_ordered, 0}), NULL), 0);
+}
+
+/* One allocation, one free and a wait that are not in a stream's order. */
+static void allocating_entry(const struct wb_arg *args) {
+    (void)args;
+    uint64_t a = allocate(100, false), b = allocate(50, true);
+    release(a, false);
+    uint64_t c = allocate(60, true);
+    release(b, true);
+    ck_assert_int_eq(REQUEST(&f, sync, (&(struct wb_req_sync){0}), NULL), 0); /* no wait */
+    ck_assert_int_eq(REQUEST(&f, sync, (&(struct wb_req_sync){.is_wait = 1}), NULL), 0);
+    release(c, true);
+}
+
+START_TEST(synchronizing_calls_and_temporary_bytes_of_a_recording_are_counted) {
+    struct server_outcome o;
+    struct recording *r = recorded(allocating_entry, &o);
+    ck_assert_ptr_nonnull(r);
+    struct server_transfers m = recording_transfers(f.server, r);
+    ck_assert_uint_eq(m.synchronizing_calls, 3);
+    ck_assert_uint_eq(m.max_temporary_bytes, 100 + 50);
     recording_free(r);
 }
 END_TEST
@@ -391,6 +428,7 @@ UNIT_SUITE(server) {
     tcase_add_checked_fixture(grading, open_grading, close_all);
     tcase_add_test(grading, a_recording_replays_its_calls);
     tcase_add_test(grading, copies_and_fills_of_a_recording_are_counted);
+    tcase_add_test(grading, synchronizing_calls_and_temporary_bytes_of_a_recording_are_counted);
     tcase_add_test(grading, forbidden_calls_are_rejected_while_grading);
     tcase_add_test(grading, host_buffer_copies_in_one_stream_do_not_overlap);
     tcase_add_test(grading, host_buffer_copies_in_two_streams_overlap);
