@@ -206,7 +206,7 @@ START_TEST(list_shows_a_path_and_the_next_exercise_follows_it) {
     ck_assert_int_eq(run("sed -n 's/^  \\([a-z_]*\\) .*not started.*/\\1/p' ../1 | head -3 | "
                          "xargs | grep -qx 'vector_add intensity scale_add'"),
                      0);
-    ck_assert_int_eq(run("grep -q '^0 of 19 done' ../1 && grep -q '^Next: .*vector_add$' ../1"), 0);
+    ck_assert_int_eq(run("grep -q '^0 of 20 done' ../1 && grep -q '^Next: .*vector_add$' ../1"), 0);
     ck_assert_int_eq(run("$G list | grep -q 'pytorch (followed)'"), 0);
     ck_assert_int_eq(run("P=$(dirname $(find ../state -name path)); mkdir -p $P/00-roofline && "
                          "echo AC 100 0 >$P/00-roofline/vector_add && "
