@@ -5,6 +5,7 @@ A deck is Markdown for pandoc: "% " begins its title, each "## " a slide. Two ki
 parts from the chapter of the same name, so that figures and measured times exist only once:
 
     <!--lesson By hand: transpose: table 2-->   the second table of that section
+    <!--lesson Summary: table 1 rows 3-8-->     some rows of a table that is too long for a slide
     <!--lesson: text 1-->                       of the part before the first section
     <!--quiz 3-->                               the third question, without its answer
 
@@ -76,6 +77,13 @@ def question(path, number):
     return json.loads(book.run(["pandoc", "-f", "gfm", "-t", "json"], f"**{title}**\n\n{body}"))["blocks"]
 
 
+def rows_of(table, rows):
+    """A table with only the rows from rows[0] to rows[1], counted from 1."""
+    (attributes, header_columns, header, body), *others = table["c"][4]
+    body = body[rows[0] - 1 : rows[1]]
+    return {"t": "Table", "c": [*table["c"][:4], [[attributes, header_columns, header, body], *others], *table["c"][5:]]}
+
+
 class Deck:
     def __init__(self, path, folder):
         self.path, self.folder = path, folder
@@ -83,11 +91,11 @@ class Deck:
         self.lesson = sections(f"chapters/{self.chapter}/README.md")
         self.pictures = book.Book(folder)
 
-    def part(self, section, kind, number):
+    def part(self, section, kind, number, rows=None):
         blocks = [b for b in self.lesson["sections"].get(section, []) if is_kind(b, kind, self.lesson)]
         if number > len(blocks):
             sys.exit(f"slides: {self.path}: section '{section}' has no {kind} {number}")
-        return book.walk([blocks[number - 1]], self.change)
+        return book.walk([rows_of(blocks[number - 1], rows) if rows else blocks[number - 1]], self.change)
 
     def change(self, node):
         kind, c = node["t"], node.get("c")
@@ -112,12 +120,12 @@ class Deck:
         """Replaces a comment by the part that it names."""
         if block["t"] != "RawBlock":
             return [block]
-        m = re.fullmatch(r"<!--(?:lesson ?(.*?): (\w+) (\d+)|quiz (\d+))-->\s*", block["c"][1])
+        m = re.fullmatch(r"<!--(?:lesson ?(.*?): (\w+) (\d+)(?: rows (\d+)-(\d+))?|quiz (\d+))-->\s*", block["c"][1])
         if not m or (m[2] and m[2] not in [*KINDS, "code", "diagram", "picture"]):
             sys.exit(f"slides: {self.path}: '{block['c'][1].strip()}' is no part of a lesson or quiz")
-        if m[4]:
-            return book.walk(question(f"chapters/{self.chapter}/quiz.md", int(m[4])), self.change)
-        return self.part(m[1], m[2], int(m[3]))
+        if m[6]:
+            return book.walk(question(f"chapters/{self.chapter}/quiz.md", int(m[6])), self.change)
+        return self.part(m[1], m[2], int(m[3]), (int(m[4]), int(m[5])) if m[4] else None)
 
     def write(self):
         parsed = json.loads(book.run(["pandoc", "-f", "markdown", "-t", "json", self.path]))
