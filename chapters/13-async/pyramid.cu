@@ -10,14 +10,15 @@ __global__ void shrink(float *__restrict__ next, const float *__restrict__ level
 
 extern "C" void pyramid(float *out, const float *in, int n, int levels) {
     if (n == 0) return;
-    float *level = nullptr; // the temporary that the next level reads
+    const float *source = in;
+    float *level = nullptr; // the temporary that holds `source`
     // TODO: each of these allocations and frees may wait for the whole device. Put them into the stream's order.
     for (int l = 1; l <= levels; l++) {
         int count = n >> l;
         float *next = out;
         if (l < levels) cudaMalloc(&next, count * sizeof *next);
-        shrink<<<(count + THREADS - 1) / THREADS, THREADS>>>(next, level ? level : in, count);
+        shrink<<<(count + THREADS - 1) / THREADS, THREADS>>>(next, source, count);
         if (level) cudaFree(level);
-        level = next;
+        level = next, source = next;
     }
 }

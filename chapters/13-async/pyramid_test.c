@@ -5,13 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT, LEVELS }; /* numbers of the last level; levels above the input */
+enum { N, LEVELS }; /* numbers of the input; levels above it */
 
-static size_t out_count(const struct ex_case *c) { return (size_t)c->dim[COUNT]; }
-static size_t in_count(const struct ex_case *c) { return (size_t)c->dim[COUNT] << c->dim[LEVELS]; }
-static double n_of(const struct ex_case *c, struct ex_rng *r) {
+static size_t out_count(const struct ex_case *c) { return (size_t)c->dim[N] >> c->dim[LEVELS]; }
+static size_t in_count(const struct ex_case *c) { return (size_t)c->dim[N]; }
+
+/* Each level has half as many numbers as the one before. */
+static void make_divisible(struct ex_case *c, struct ex_rng *r) {
     (void)r;
-    return (double)in_count(c);
+    long last = c->dim[N] >> c->dim[LEVELS];
+    c->dim[N] = (last ? last : 1) << c->dim[LEVELS];
 }
 
 static void reference(const struct ex_case *c, void *const host[], void *const expected[]) {
@@ -48,21 +51,21 @@ static double flops(const struct ex_case *c) { return 5.0 * (double)in_count(c);
 static const struct ex_arg args[] = {
     {.name = "out", .role = EX_OUT, .type = EX_F32, .count = out_count},
     {.name = "in", .role = EX_IN, .type = EX_F32, .count = in_count},
-    {.name = "n", .role = EX_SCALAR, .type = EX_I32, .value = n_of},
+    {.name = "n", .role = EX_SCALAR, .type = EX_I32, .dim = N},
     {.name = "levels", .role = EX_SCALAR, .type = EX_I32, .dim = LEVELS},
 };
 
 static const struct ex_case cases[] = {
     {{0, 3}, .label = "no numbers: nothing to launch"},
-    {{1, 1}, .label = "one level, one number"},
-    {{1, 6}, .label = "six levels, down to one number"},
-    {{31, 2}, .label = "one less than a warp"},
-    {{33, 1}, .label = "one level: no temporary"},
-    {{127, 3}, .label = "one less than 128"},
-    {{257, 4}, .label = "a prime number"},
-    {{1024, 5}, .label = "a power of two"},
-    {{1025, 6}, .label = "one more than a power of two"},
-    {{40000, 1}, .label = "many numbers"},
+    {{2, 1}, .label = "one level, one number"},
+    {{64, 6}, .label = "six levels, down to one number"},
+    {{124, 2}, .label = "one less than a warp"},
+    {{66, 1}, .label = "one level: no temporary"},
+    {{1016, 3}, .label = "one less than 128"},
+    {{4112, 4}, .label = "a prime number"},
+    {{32768, 5}, .label = "a power of two"},
+    {{65600, 6}, .label = "one more than a power of two"},
+    {{80000, 1}, .label = "many numbers"},
 };
 
 START_TEST(matches_the_reference) { ex_check_case(&cases[_i]); }
@@ -109,7 +112,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* Timed with 67 MB in. */
 EXERCISE(pyramid, .chapter = "13-async", .title = "Temporaries from a pool", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
-         .draw = {.dim = {{1, 5000}, {1, 6}}, .max_product = 20000}, .technique_case = {{4096, 6}},
-         .timed_case = {{1 << 18, 6}}, .reference = reference, .tolerance = tolerance,
-         .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 100, .speed = 0},
-         .tests = tests, .baseline = "1-malloc");
+         .draw = {.dim = {{1, 100000}, {1, 6}}, .adjust = make_divisible},
+         .technique_case = {{1 << 18, 6}}, .timed_case = {{1 << 24, 6}}, .reference = reference,
+         .tolerance = tolerance, .bytes = bytes, .flops = flops,
+         .points = {.correctness = 0, .technique = 100, .speed = 0}, .tests = tests,
+         .baseline = "1-malloc");

@@ -11,13 +11,14 @@ __global__ void shrink(float *__restrict__ next, const float *__restrict__ level
 
 extern "C" void pyramid(float *out, const float *in, int n, int levels) {
     if (n == 0) return;
-    float *level = nullptr; // the temporary that the next level reads
+    const float *source = in;
+    float *level = nullptr; // the temporary that holds `source`
     for (int l = 1; l <= levels; l++) {
         int count = n >> l;
         float *next = out;
         if (l < levels) cudaMallocAsync(&next, count * sizeof *next, 0);
-        shrink<<<(count + THREADS - 1) / THREADS, THREADS>>>(next, level ? level : in, count);
+        shrink<<<(count + THREADS - 1) / THREADS, THREADS>>>(next, source, count);
         if (level) cudaFreeAsync(level, 0);
-        level = next;
+        level = next, source = next;
     }
 }

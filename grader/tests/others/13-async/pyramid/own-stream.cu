@@ -9,16 +9,17 @@ __global__ void shrink(float *__restrict__ next, const float *__restrict__ level
 
 extern "C" void pyramid(float *out, const float *in, int n, int levels) {
     if (n == 0) return;
+    const float *source = in;
     cudaStream_t stream;
     cudaStreamCreate(&stream); // the default stream waits for it, and it for the default stream
-    float *level = nullptr; // the temporary that the next level reads
+    float *level = nullptr; // the temporary that holds `source`
     for (int l = 1; l <= levels; l++) {
         int count = n >> l;
         float *next = out;
         if (l < levels) cudaMallocAsync(&next, count * sizeof *next, stream);
-        shrink<<<(count + THREADS - 1) / THREADS, THREADS, 0, stream>>>(next, level ? level : in, count);
+        shrink<<<(count + THREADS - 1) / THREADS, THREADS, 0, stream>>>(next, source, count);
         if (level) cudaFreeAsync(level, stream);
-        level = next;
+        level = next, source = next;
     }
     cudaStreamDestroy(stream);
 }
