@@ -13,6 +13,7 @@
 #include "grader/jail/jail_plan.h"
 #include "grader/jail/landlock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -543,7 +544,7 @@ void jail_result_free(struct jail_result *r) {
     for (unsigned i = 0; i < JAIL_MAX_OUT_FILES; i++) buf_free(&r->out_files[i]);
 }
 
-/* ---- memory in use ---- */
+/* ---- what the processes use ---- */
 
 static uint64_t process_resident_bytes(pid_t pid) {
     char path[64];
@@ -555,17 +556,44 @@ static uint64_t process_resident_bytes(pid_t pid) {
     return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Returns the resident memory of the descendants of a process, to a depth of 4. */
-static uint64_t descendants_resident_bytes(pid_t pid, unsigned depth) {
+/* Returns the sum over a process's threads of a number of their schedstat: 0 = nanoseconds on a
+ * processor, 1 = nanoseconds of waiting for one. */
+static uint64_t process_schedule_ns(pid_t pid, int number) {
+    char path[64 + sizeof((struct dirent *)NULL)->d_name];
+    unsigned long long ns[2];
+    uint64_t sum = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    for (const struct dirent *t; tasks && (t = readdir(tasks));) {
+        snprintf(path, sizeof path, "/proc/%d/task/%s/schedstat", (int)pid, t->d_name);
+        FILE *f = fopen(path, "re");
+        if (f && fscanf(f, "%llu %llu", &ns[0], &ns[1]) == 2) sum += ns[number];
+        if (f) fclose(f);
+    }
+    if (tasks) closedir(tasks);
+    return sum;
+}
+static uint64_t process_run_ns(pid_t pid) { return process_schedule_ns(pid, 0); }
+static uint64_t process_wait_ns(pid_t pid) { return process_schedule_ns(pid, 1); }
+
+/* Returns the sum over the descendants of a process, to a depth of 4. */
+static uint64_t sum_descendants(pid_t pid, unsigned depth, uint64_t (*of)(pid_t)) {
     char path[64];
     int child;
     uint64_t sum = 0;
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
     FILE *f = depth < 4 ? fopen(path, "re") : NULL;
     while (f && fscanf(f, "%d", &child) == 1)
-        sum += process_resident_bytes(child) + descendants_resident_bytes(child, depth + 1);
+        sum += of(child) + sum_descendants(child, depth + 1, of);
     if (f) fclose(f);
     return sum;
 }
 
-uint64_t jail_resident_bytes(const struct jail *j) { return descendants_resident_bytes(j->pid, 0); }
+uint64_t jail_resident_bytes(const struct jail *j) {
+    return sum_descendants(j->pid, 0, process_resident_bytes);
+}
+
+void jail_processor_seconds(const struct jail *j, double *used, double *waited) {
+    *used = 1e-9 * (double)sum_descendants(j->pid, 0, process_run_ns);
+    *waited = 1e-9 * (double)sum_descendants(j->pid, 0, process_wait_ns);
+}

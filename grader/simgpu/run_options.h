@@ -8,8 +8,8 @@ struct run_options {
     unsigned workers, devices;
     int error_exitcode; /* for a program that ends with 0 although there were findings; 0 = none */
     enum sim_native native;
-    bool sample, sanitize, adversarial_schedule, hardware_order, report_leaks, time,
-        cold_caches, ptx_counters, execute_repeats;
+    bool sample, sanitize, adversarial_schedule, hardware_order, report_leaks, time, cold_caches,
+        ptx_counters, execute_repeats;
     double timeout;
     uint64_t memory, budget;
 };

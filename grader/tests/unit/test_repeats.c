@@ -43,18 +43,22 @@ static uint8_t first_byte(uint64_t address) {
 
 /* Waits for the last launch, too. */
 static unsigned executed(void) {
-    ck_assert_int_eq(REQUEST(&f, sync, NULL, NULL), 0);
+    ck_assert_int_eq(REQUEST(&f, sync, (&(struct wb_req_sync){0}), NULL), 0);
     return fake_launch_count(server_backend(f.server));
 }
 
 START_TEST(launches_that_change_nothing_are_skipped) {
     _Alignas(8) uint8_t frame[WB_FRAME_BYTES];
-    struct wb_header q = {.op = WB_OP_sync, .seq = 7, .size = sizeof q}, p;
+    struct {
+        struct wb_header header;
+        struct wb_req_sync sync;
+    } q = {.header = {.op = WB_OP_sync, .seq = 7, .size = sizeof q}};
+    struct wb_header p;
     for (int i = 0; i < ROUNDS; i++) launch(set, a);
     /* The first one changes the bytes; the second shows that another changes nothing. */
     ck_assert_uint_eq(executed(), 2);
     ck_assert_uint_eq(f.launch_count, ROUNDS);
-    ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame), sizeof q);
+    ck_assert_uint_eq(fixture_raw(&f, &q, sizeof q, frame), sizeof p);
     memcpy(&p, frame, sizeof p);
     ck_assert_uint_eq(p.time_ns, ROUNDS * 2000); /* 2 us each */
     ck_assert_uint_eq(first_byte(a), 7);

@@ -99,7 +99,7 @@ START_TEST(a_screen_holds_verdict_change_finding_and_next_step) {
     await("next: f shows all messages of the compiler");
     write_submission("cp $TREE/solutions/02-coalescing/transpose.cu new && mv new transpose.cu");
     await("+100.0 points since the last save");
-    await("(1 of 60 done)");
+    await("(1 of ");
     write_submission("{ cat delivered; echo '// edited'; } >new && mv new transpose.cu");
     await("-100.0 points since the last save");
     ck_assert_ptr_nonnull(strstr(screen(), "transpose  PART (partial)"));
