@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -292,14 +293,14 @@ static struct patience grant_time(const struct device_process *d, const struct c
 }
 
 /* The process limits itself (control.h), and this is for one that doesn't. It gets more time on a
- * busy machine only: while it computes or waits for a processor most of the time, and hasn't used
- * as much as it may. */
+ * busy machine only: while its threads compute or wait for a processor most of the time, and
+ * haven't used what a quiet machine could have given them. */
 static bool is_out_of_time(const struct device_process *d, const struct patience *p) {
-    double now = server_now(), used, waited;
+    double now = server_now(), used, waited, cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
     if (now <= p->soft || now > p->hard) return now > p->hard;
     jail_processor_seconds(d->jail, &used, &waited);
     used -= p->used, waited -= p->waited;
-    return used > p->soft - p->start || used + waited < (now - p->start) / 2;
+    return used > (p->soft - p->start) * fmax(cores, 1) || used + waited < (now - p->start) / 2;
 }
 
 enum device_outcome device_process_call(struct device_process *d, struct control_request *q, int fd,
