@@ -278,14 +278,15 @@ static void close_connection(struct device_process *d, int *watch) {
     *watch = -1;
 }
 
-struct patience {
+struct wait_limit {
     double start, soft, hard; /* on the wall; soft and hard: until when */
     double used, waited;      /* processor time before */
 };
 
-static struct patience grant_time(const struct device_process *d, const struct control_request *q) {
+static struct wait_limit begin_wait(const struct device_process *d,
+                                    const struct control_request *q) {
     bool is_replay = d->jail && q->op == CONTROL_REPLAY;
-    struct patience p = {.start = server_now()};
+    struct wait_limit p = {.start = server_now()};
     p.soft = p.start + grace_seconds + q->time_limit_seconds;
     p.hard = p.soft + (is_replay ? CONTROL_WALL_FACTOR - 1 : 0) * q->time_limit_seconds;
     if (is_replay) jail_processor_seconds(d->jail, &p.used, &p.waited);
@@ -295,7 +296,7 @@ static struct patience grant_time(const struct device_process *d, const struct c
 /* The process limits itself (control.h), and this is for one that doesn't. It gets more time on a
  * busy machine only: while its threads compute or wait for a processor most of the time, and
  * haven't used what a quiet machine could have given them. */
-static bool is_out_of_time(const struct device_process *d, const struct patience *p) {
+static bool is_out_of_time(const struct device_process *d, const struct wait_limit *p) {
     double now = server_now(), used, waited, cores = (double)sysconf(_SC_NPROCESSORS_ONLN);
     if (now <= p->soft || now > p->hard) return now > p->hard;
     jail_processor_seconds(d->jail, &used, &waited);
@@ -307,7 +308,7 @@ enum device_outcome device_process_call(struct device_process *d, struct control
                                         int watch, struct control_reply *p) {
     if (d->control < 0) return DEVICE_CRASHED;
     q->version = control_version(), q->serial = ++d->serial;
-    struct patience patience = grant_time(d, q);
+    struct wait_limit limit = begin_wait(d, q);
     if (!send_request(d, q, fd)) return end_process(d, DEVICE_CRASHED);
     for (;;) {
         struct pollfd f[2] = {{.fd = d->control, .events = POLLIN},
@@ -317,6 +318,6 @@ enum device_outcome device_process_call(struct device_process *d, struct control
         if (f[1].revents) close_connection(d, &watch);
         if (d->jail && jail_resident_bytes(d->jail) > max_memory)
             return end_process(d, DEVICE_OUT_OF_MEMORY);
-        if (is_out_of_time(d, &patience)) return end_process(d, DEVICE_TIMEOUT);
+        if (is_out_of_time(d, &limit)) return end_process(d, DEVICE_TIMEOUT);
     }
 }

@@ -127,8 +127,8 @@ void jail_result_free(struct jail_result *r);
 /* Returns the resident memory of the sandbox's processes in bytes; 0 = unknown. The device process
  * reserves far more than it uses, so no rlimit fits it; the grader polls this number instead. */
 uint64_t jail_resident_bytes(const struct jail *j);
-/* Sums processor time over the threads of its processes: what they used, and how long they waited for
- * a processor; 0 where the kernel doesn't tell. */
+/* Sums processor time over the threads of its processes: what they used, and how long they waited
+ * for a processor; 0 where the kernel doesn't tell. */
 void jail_processor_seconds(const struct jail *j, double *used, double *waited);
 /* Restricts the calling process (the device process): it may compute, use its open descriptors,
  * start threads and map memory; any other system call kills it. */
