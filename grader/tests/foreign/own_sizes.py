@@ -2,14 +2,14 @@
 """own_sizes.py: runs every n-th CUDA program of zjin-lcf/HeCBench under simgpu, at the size of its own Makefile, with a limit of processor time.
 
     python3 grader/tests/foreign/own_sizes.py FOLDER VERSION [--options=--native] [--simgpu=PATH] [--seconds=120]
-    python3 grader/tests/foreign/own_sizes.py --write [--seconds=120]       renews docs/results/public-programs.md from own_sizes.tsv
+    python3 grader/tests/foreign/own_sizes.py --write [--seconds=120]       renews docs/results/public-programs.md from public-programs.tsv
 
-FOLDER is a clone of zjin-lcf/HeCBench; programs are built there. VERSION names a column of the page: rows of own_sizes.tsv that it has already are kept.
+FOLDER is a clone of zjin-lcf/HeCBench; programs are built there. VERSION names a column of the page: rows of public-programs.tsv that it has already are kept.
 Run from the top of the tree, after make."""
 import argparse, csv, glob, os, re, shlex, signal, subprocess, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TABLE, PAGE = f"{HERE}/own_sizes.tsv", "docs/results/public-programs.md"
+TABLE, PAGE = "docs/results/public-programs.tsv", "docs/results/public-programs.md"
 STEP, COLUMNS = 7, ("program", "arguments", "version", "outcome", "seconds", "said")
 LIBRARIES = r"-l(cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|gsl|mpi|nccl|cuda\b)|mpicc|mpicxx|boost|MPI"
 # What a program prints of its own check.
@@ -115,7 +115,7 @@ TEXT = """\
 Every seventh CUDA program, by name, of zjin-lcf/HeCBench (commit f27000a51) that its Makefile can run
 and that needs no other library, with the first command of that Makefile's target `run`: 200 to
 100 000 repetitions of sizes for a GPU. `simgpu run` gets SECONDS s of processor time for it, on two
-cores that other work shared. A row of `own_sizes.tsv` exists for each program that was run.
+cores that other work shared. A row of `public-programs.tsv` exists for each program that was run.
 
     python3 grader/tests/foreign/own_sizes.py FOLDER now --seconds=SECONDS
     python3 grader/tests/foreign/own_sizes.py FOLDER "each launch" --seconds=SECONDS "--options=--repeats execute"
