@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """memory.py BUILD [--limit MIB] [EXERCISE...]: the peak memory of grading each exercise's model solution and starter file in a
 fresh container, with an empty cache: the grader, its device and host processes and nvcc together. `make check-memory` runs it;
-it fails if one takes more than --most (700 MiB, for containers of 768 MB). A control group without swap holds each run below --limit (768;
+it fails if one takes more than --most (620 MiB, for containers of 768 MB). A control group without swap holds each run below --limit (768;
 0 = none, where a case is drawn ahead, which takes more), and the run must still succeed. It needs a memory control group that
 it may make (cgroup v1 or v2, root)."""
 import argparse, glob, json, os, shutil, subprocess, sys, threading, time
@@ -71,7 +71,7 @@ def main():
     p.add_argument("build")
     p.add_argument("exercises", nargs="*")
     p.add_argument("--limit", type=int, default=768)
-    p.add_argument("--most", type=int, default=700)
+    p.add_argument("--most", type=int, default=620)
     p.add_argument("--threads", default="2")
     o = p.parse_args()
     build = os.path.abspath(o.build)
