@@ -28,13 +28,15 @@ void native_compiler_identity(struct buf *out) {
                st.st_mtim.tv_nsec);
 }
 
-void native_run_cancel(struct native_run *r) {
+static void close_pipe(struct native_run *r, bool is_cancelled) {
     pthread_mutex_lock(&r->lock);
-    r->is_cancelled = true;
+    r->is_cancelled |= is_cancelled;
     if (r->liveness_fd >= 0) close(r->liveness_fd);
     r->liveness_fd = -1;
     pthread_mutex_unlock(&r->lock);
 }
+
+void native_run_cancel(struct native_run *r) { close_pipe(r, true); }
 
 enum { MAX_ARGUMENTS = 32, LIVENESS_FD = 3 };
 
@@ -69,13 +71,6 @@ static bool start(struct native_run *r, const char *const *options, int source, 
     return ok;
 }
 
-static void release_liveness(struct native_run *r) {
-    pthread_mutex_lock(&r->lock);
-    if (r->liveness_fd >= 0) close(r->liveness_fd);
-    r->liveness_fd = -1;
-    pthread_mutex_unlock(&r->lock);
-}
-
 static uint64_t milliseconds_of(struct timeval t) {
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_usec / 1000;
 }
@@ -97,7 +92,7 @@ bool native_compiler_run(struct native_run *r, const char *const *options, int s
     if (!start(r, options, source, object, &pid))
         return err_set(e, ERR_SYSTEM, "can't run simgpu compile-native");
     while ((ended = wait4(pid, &status, 0, &used)) < 0 && errno == EINTR) {}
-    release_liveness(r);
+    close_pipe(r, false);
     *milliseconds += milliseconds_of(used.ru_utime) + milliseconds_of(used.ru_stime);
     return (ended == pid && status == 0) || report_failure(object, e);
 }

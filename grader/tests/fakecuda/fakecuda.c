@@ -19,8 +19,7 @@ static unsigned slow_every, launches;
 static bool initialised, has_context;
 static int retained;
 
-static void add_violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void add_violation(const char *format, ...) {
+void add_violation(const char *format, ...) {
     size_t n = strlen(violations);
     va_list ap;
     va_start(ap, format);
@@ -381,30 +380,6 @@ EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, void *f, int thre
     RECORD_CALL();
     (void)f;
     return *n = threads < 1 || threads > 1024 ? 0 : shared > 116000 ? 1 : 2048 / threads, OK;
-}
-
-EXPORT int cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, uint64_t address,
-                                  const uint64_t *dim, const uint64_t *stride, const uint32_t *box,
-                                  const uint32_t *element_stride, int interleave, int swizzle,
-                                  int l2_promotion, int fill) {
-    RECORD_CALL();
-    if ((uintptr_t)map % 64)
-        return add_violation("cuTensorMapEncodeTiled: the map isn't aligned"), INVALID_VALUE;
-    if (rank != 2) return INVALID_VALUE;
-    struct fakecuda_tensor_map m = {"encoded",
-                                    address,
-                                    {dim[0], dim[1]},
-                                    stride[0],
-                                    {box[0], box[1]},
-                                    {element_stride[0], element_stride[1]},
-                                    rank,
-                                    type,
-                                    interleave,
-                                    swizzle,
-                                    l2_promotion,
-                                    fill};
-    memset(map, 0, 128);
-    return memcpy(map, &m, sizeof m), OK;
 }
 
 /* ---- memory calls ---- */

@@ -11,6 +11,7 @@
 #include "common/err.h"
 #include "common/file.h"
 #include "common/grow.h"
+#include "grader/tests/unit/listed_page.h"
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
@@ -30,12 +31,6 @@ struct graded {
 };
 static struct graded *submissions;
 static unsigned nsubmissions, capacity;
-
-static const char *contents(const char *path, struct buf *b) {
-    struct err e = {0};
-    ck_assert_msg(file_read(path, MAX_REPORT, b, &e), "%s", e.text);
-    return buf_str(b);
-}
 
 static void take_comment(const char *line, struct graded *g) {
     if (sscanf(line, "// at first: %399[^\n]", g->at_first) == 1) return;
@@ -110,21 +105,15 @@ static const char introduction[] =
     "|---|---|---|---|---|---|\n";
 
 START_TEST(the_page_lists_the_submissions) {
-    char path[4200];
-    struct err e = {0};
-    struct buf now = {0}, text = {0};
+    struct buf now = {0};
     buf_puts(&now, introduction);
     for (unsigned i = 0; i < nsubmissions; i++) {
         const struct graded *g = &submissions[i];
         buf_printf(&now, "| `%s` | %s | %s | %s | %g to %g | %s |\n", g->name, g->what, g->at_first,
                    g->verdict, g->min_points, g->max_points, g->says);
     }
-    snprintf(path, sizeof path, "%s/tests/graded.md", build_folder());
-    ck_assert_msg(file_write(path, now.data, now.size, &e), "%s", e.text);
-    ck_assert_msg(!strcmp(contents(page, &text), buf_str(&now)), "to renew it: cp %s %s", path,
-                  page);
+    check_listed_page(page, &now);
     buf_free(&now);
-    buf_free(&text);
 }
 END_TEST
 
