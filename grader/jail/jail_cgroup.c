@@ -2,6 +2,7 @@
  * later grader finds the groups of one that was killed. */
 #include "grader/jail/jail_cgroup.h"
 #include "common/system_info.h"
+#include "grader/jail/jail_plan.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -146,9 +147,12 @@ static void remove_stale_groups(const char *base) {
 
 bool jail_cgroup_usable(void) {
     struct jail_cgroup c;
+    sigset_t former;
+    jail_interrupt_delay(&former);
     jail_cgroup_open(&c, &(struct jail_limits){.memory_bytes = 1 << 20, .max_processes = 1});
     bool usable = c.n > 0;
     for (unsigned i = 0; i < nbases; i++) remove_stale_groups(bases[i]);
     jail_cgroup_close(&c);
+    jail_interrupt_allow(&former);
     return usable;
 }

@@ -92,9 +92,22 @@ void jail_end_by_signal(int number) {
 static const int handled[] = {SIGINT, SIGTERM, SIGHUP};
 enum { HANDLED_COUNT = sizeof handled / sizeof *handled };
 
+static void set_of_handled(sigset_t *set) {
+    sigemptyset(set);
+    for (unsigned i = 0; i < HANDLED_COUNT; i++) sigaddset(set, handled[i]);
+}
+
+void jail_interrupt_delay(sigset_t *former) {
+    sigset_t set;
+    set_of_handled(&set);
+    pthread_sigmask(SIG_BLOCK, &set, former);
+}
+
+void jail_interrupt_allow(const sigset_t *former) { pthread_sigmask(SIG_SETMASK, former, NULL); }
+
 void jail_handle_interrupts(void) {
     struct sigaction action = {.sa_handler = jail_end_by_signal}, old;
-    for (unsigned i = 0; i < HANDLED_COUNT; i++) sigaddset(&action.sa_mask, handled[i]);
+    set_of_handled(&action.sa_mask);
     /* nohup and `&` ignore signals on purpose. */
     for (unsigned i = 0; i < HANDLED_COUNT; i++)
         if (sigaction(handled[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)

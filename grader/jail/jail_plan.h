@@ -5,6 +5,7 @@
 #include "grader/jail/jail_cgroup.h"
 
 #include <linux/filter.h>
+#include <signal.h>
 #include <sys/types.h>
 
 enum { JAIL_UID = 1000, JAIL_MAX_FDS = 8 };
@@ -67,5 +68,9 @@ void jail_interrupt_add(const struct jail_cgroup *cgroups);
  */
 void jail_interrupt_set_program(const struct jail_cgroup *cgroups, pid_t program, int liveness_fd);
 void jail_interrupt_remove(const struct jail_cgroup *cgroups);
+/* Delays the handled signals from the creation of a group or process until the table knows it: an
+ * end by a signal in between would leave it behind. `former` gets the signal mask to restore. */
+void jail_interrupt_delay(sigset_t *former);
+void jail_interrupt_allow(const sigset_t *former);
 /* Restores the default actions in a process of a sandbox. */
 void jail_forget_interrupts(void);

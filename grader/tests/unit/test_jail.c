@@ -5,8 +5,10 @@
 #include "grader/jail/landlock.h"
 #include "grader/tests/unit/unit.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -449,6 +451,48 @@ START_TEST(a_missing_program_is_an_internal_error) {
 }
 END_TEST
 
+/* Counts the control groups of this process. Their place is the one that this process is in. */
+static unsigned count_groups(const char *base, pid_t owner) {
+    char prefix[32];
+    unsigned n = 0;
+    int length = snprintf(prefix, sizeof prefix, "warpbook.%d.", (int)owner);
+    DIR *d = opendir(base);
+    for (struct dirent *x; d && (x = readdir(d));) n += !strncmp(x->d_name, prefix, (size_t)length);
+    if (d) closedir(d);
+    return n;
+}
+
+static void interrupt_self(void) { raise(SIGINT); }
+
+/* Ctrl-C comes right after the fork, before the fork's result is stored. */
+static void start_while_interrupted(void) {
+    static const char *const env[] = {NULL};
+    const char *argv[] = {"/usr/bin/sleep", "30", NULL};
+    struct err e = {0};
+    struct jail_job j = base(JAIL_COMPILER);
+    j.argv = argv, j.env = env;
+    signal(SIGINT, SIG_DFL);
+    jail_use_cgroups(true);
+    jail_handle_interrupts();
+    pthread_atfork(NULL, interrupt_self, NULL);
+    jail_start(&j, &e);
+    _exit(1); /* the signal ends this process before */
+}
+
+START_TEST(an_interrupt_during_the_start_leaves_no_process_and_no_group) {
+    char memory[512];
+    int status = 0;
+    current_memory_cgroup(memory);
+    double start = clock_seconds();
+    pid_t pid = fork();
+    if (pid == 0) start_while_interrupted();
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    ck_assert_uint_eq(count_groups(memory, pid), 0);
+    ck_assert(clock_seconds() - start < 15); /* far below the program's 30 s */
+}
+END_TEST
+
 static TCase *all_tests(const char *name, void (*setup)(void)) {
     TCase *t = tcase_create(name);
     tcase_set_timeout(t, 20);
@@ -485,6 +529,10 @@ static TCase *all_tests(const char *name, void (*setup)(void)) {
 UNIT_SUITE(jail) {
     Suite *s = suite_create("jail");
     suite_add_tcase(s, all_tests("T1", choose));
-    if (jail_landlock_abi() >= 6) suite_add_tcase(s, all_tests("T2", choose_landlock));
+    if (jail_landlock_abi() < 6) return s;
+    TCase *t = all_tests("T2", choose_landlock);
+    suite_add_tcase(s, t);
+    /* T1's clone runs no handler of pthread_atfork. */
+    tcase_add_test(t, an_interrupt_during_the_start_leaves_no_process_and_no_group);
     return s;
 }
