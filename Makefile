@@ -335,15 +335,23 @@ grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
 suites := $(sort $(shell sed -n 's/^UNIT_SUITE(\(.*\)) {/\1/p' $(unit_c) /dev/null))
 tests  := all cublas cusparse $(B)/makesite $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
-check: check-suites check-format
+# The attacks come last: they look for what a grader leaves behind, and other tests kill graders.
+check: check-suites check-exercises check-format
 	$(Q)$(PATIENT) $(B)/tests/hostile --quick
+check-exercises: all
 	$(Q)$(B)/grader verify --quick
-# Runs the unit suites in parallel, without tests tagged `long`. It prints a line for each suite,
-# and the whole log if one fails.
-check-suites: $(suites:%=suite-%)
-$(suites:%=suite-%): suite-%: $(tests)
-	$(Q)$(PATIENT) CK_EXCLUDE_TAGS=long CK_RUN_SUITE=$* $(B)/tests/unit >$(B)/tests/suite-$*.log 2>&1; status=$$?; \
-	  [ $$status = 0 ] || cat $(B)/tests/suite-$*.log; sed -n 's/^1.*Checks/$*: Checks/p; /skipped/p' $(B)/tests/suite-$*.log; exit $$status
+# Runs the unit suites without tests tagged `long`, two for each core, since many wait. It prints a
+# line for each suite, and the whole log if one fails.
+define run_suite
+  log=$(B)/tests/suite-$$1.log
+  CK_RUN_SUITE=$$1 $(B)/tests/unit >$$log 2>&1; status=$$?
+  [ $$status = 0 ] || cat $$log
+  sed -n "s/^1.*Checks/$$1: Checks/p; /skipped/p" $$log
+  exit $$status
+endef
+export run_suite
+check-suites: $(tests)
+	$(Q)printf '%s\n' $(suites) | $(PATIENT) CK_EXCLUDE_TAGS=long xargs -P $$((2 * $(shell nproc))) -I{} sh -c "$$run_suite" suite {}
 # Runs the longer tests: whole programs, the book graded with different numbers of threads, every
 # version, mutant and exploit of the book.
 check-long: $(tests)
@@ -473,5 +481,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all code-digest cublas cusparse baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-gradescope check-headers check-install check-large check-memory check-mixed check-native check-similar check-slurm check-workers check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites $(suites:%=suite-%) clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
+.PHONY: all code-digest cublas cusparse baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-exercises check-gradescope check-headers check-install check-large check-memory check-mixed check-native check-similar check-slurm check-workers check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null) $(B)/native_prelude.d

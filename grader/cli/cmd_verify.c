@@ -20,7 +20,8 @@
  *   A library's version in the lesson (practice/NAME.cu) is correct.
  * Baseline data (grade/baseline_data.h): recorded times and counts are those of a run.
  *
- * --quick checks only starter files and model solutions, and trusts the baseline data. */
+ * --quick checks only starter files and model solutions, trusts the baseline data, and takes kept
+ * results (result_cache.h), whose keys hold all that they depend on. */
 #include "grader/cli/commands.h"
 #include "grader/cli/lesson.h"
 #include "grader/cli/progress.h"
@@ -87,12 +88,22 @@ static bool grade_subjects(struct verification *c, struct err *e) {
     struct status_count count;
     status_count_begin(&count, "files", c->n);
     go.ignore_baseline_data = !c->o->quick;
+    go.reuse = c->o->quick && !c->o->no_cache ? GRADE_REUSE_SAME_SEED : GRADE_ANEW;
     go.progress = status_count_next, go.user = &count;
     if (c->n) status_count_show(&count, c->items[0].name);
     bool ok = class_grade_many(c->items, c->n, c->o->jobs, &go, results, e);
     for (unsigned i = 0; ok && i < c->n; i++) c->subjects[i].result = results[i];
     free(results);
     return ok;
+}
+
+/* Says how many results are not of this run; --no-cache grades all anew. */
+static void write_kept_count(const struct verification *c, struct buf *out) {
+    unsigned kept_count = 0;
+    for (unsigned i = 0; i < c->n; i++) kept_count += c->subjects[i].result.is_kept;
+    if (kept_count)
+        buf_printf(out, "(%u of %u results kept from an earlier run of the same files)\n",
+                   kept_count, c->n);
 }
 
 /* Appends exercise, version, score and modelled time, which show whether faster means more points.
@@ -117,6 +128,7 @@ static void write_summary(struct verification *c, struct buf *out) {
                "solution", "speedup", "steps", "mutants killed", "exploits detected");
     for (unsigned i = 0; c->list[i]; i++) put_summary_row(c, i, width, out);
     buf_puts(out, "(speedup: model solution over baseline, modelled)\n");
+    write_kept_count(c, out);
     if (c->o->verbose) write_scores(c, width, out);
     if (c->outdated.size)
         buf_printf(

@@ -112,6 +112,18 @@ static bool has_entry(const char *name) {
     return file_exists(path);
 }
 
+START_TEST(a_quick_verification_keeps_its_results) {
+    for (unsigned i = 0; i < 2; i++)
+        ck_assert_int_eq(
+            shell("%s/grader verify --quick transpose >%s/verified", build_folder(), folder), 0);
+    ck_assert_int_eq(shell("grep -q '^(2 of 2 results kept' %s/verified", folder), 0);
+    ck_assert_int_eq(
+        shell("%s/grader verify --quick --no-cache transpose >%s/verified", build_folder(), folder),
+        0);
+    ck_assert_int_ne(shell("grep -q kept %s/verified", folder), 0);
+}
+END_TEST
+
 START_TEST(the_least_recently_used_entries_go_beyond_the_limit) {
     setenv("WARPBOOK_CACHE_MIB", "4", 1);
     add_entry("obj/old", 30), add_entry("obj/middle", 20), add_entry("obj/new", 1);
@@ -163,6 +175,7 @@ UNIT_SUITE(result_cache) {
     tcase_add_test(t, what_the_machine_decides_is_not_kept);
     tcase_add_test(t, a_key_has_the_source_the_options_and_the_seed_policy);
     tcase_add_test(t, the_same_file_keeps_its_seed_until_it_changes);
+    tcase_add_test(t, a_quick_verification_keeps_its_results);
     tcase_add_test(b, the_least_recently_used_entries_go_beyond_the_limit);
     tcase_add_test(b, objects_for_a_machine_without_compiler_stay);
     tcase_add_test(b, a_limit_is_a_number_of_mebibytes);
