@@ -30,13 +30,15 @@ struct cache_usage {
 };
 /* Counts the entries. Fails if the cache can't be used, such as a folder of another user. */
 bool cache_measure(struct cache_usage *out, struct err *e);
-/* Removes all entries. */
+/* Removes all entries but those that other graders add meanwhile. */
 bool cache_clear(struct err *e);
 
 /* ---- between cache.c and cache_bound.c ---- */
 
 /* Counts an entry of `bytes` that was just added, and removes old ones beyond the limit. */
 void cache_count_added(const char *folder, size_t bytes);
+/* Removes what is in the cache `folder`. What other graders add meanwhile may stay. */
+bool cache_empty(const char *folder, struct err *e);
 /* Removes the least recently used entries until at most `target` bytes are left. */
 void cache_evict(const char *folder, unsigned long long target);
 unsigned long long cache_limit(void);

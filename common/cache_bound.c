@@ -18,6 +18,7 @@
 #include "common/text.h"
 #include "common/cache.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
 #include <limits.h>
@@ -178,8 +179,25 @@ bool cache_measure(struct cache_usage *out, struct err *e) {
     return true;
 }
 
+/* Returns true if remove() failed because of another grader: it removed the entry first, or it
+ * added entries to the folder meanwhile. */
+static bool is_shared_entry(int error) {
+    return error == ENOENT || error == ENOTEMPTY || error == EEXIST;
+}
+
+bool cache_empty(const char *folder, struct err *e) {
+    char *const start[] = {(char *)folder, NULL};
+    FTS *walk = fts_open(start, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+    bool ok = walk || err_set(e, ERR_SYSTEM, "%s: cannot list: %s", folder, strerror(errno));
+    for (FTSENT *f; ok && (f = fts_read(walk));)
+        if (f->fts_level > 0 && f->fts_info != FTS_D && remove(f->fts_path) < 0 &&
+            !is_shared_entry(errno))
+            ok = err_set(e, ERR_SYSTEM, "%s: cannot remove: %s", f->fts_path, strerror(errno));
+    if (walk) fts_close(walk);
+    return ok;
+}
+
 bool cache_clear(struct err *e) {
     char folder[PATH_MAX];
-    if (!find_folder(folder, e) || !dir_remove(folder, e)) return false;
-    return paths_cache_dir(folder, e);
+    return find_folder(folder, e) && cache_empty(folder, e);
 }

@@ -5,7 +5,10 @@
  * - Blackboard's Grade Center: Username, "Homework 1 [Total Pts: 100 Score] |45";
  * - Brightspace: OrgDefinedId, "Homework 1 Points Grade <Numeric MaxPoints:100 ...>".
  *
- * All other columns stay as they are, byte for byte. */
+ * All other columns stay as they are, byte for byte.
+ *
+ * Canvas alone imports an excused student, as the grade "EX". Its file has the same for whom
+ * somebody excused there; such a cell stays, since a number would end the excuse. */
 #include "grader/class/export_worksheet.h"
 #include "common/text.h"
 #include "grader/class/csv.h"
@@ -14,14 +17,17 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct worksheet {
+    enum worksheet_format format;
     struct buf text;
     enum csv_encoding encoding;
     char separator;
     struct roster roster;
     double *percent;  /* by row of the roster; NAN = none */
     bool *is_student; /* the row is somebody of the store */
+    bool *is_excused; /* from all that the grade is for */
     int grade, max;   /* columns; max -1 = none */
     double column_max;
 };
@@ -80,14 +86,18 @@ static bool find_columns(struct worksheet *w, const struct worksheet_options *o,
 
 /* ---- grades ---- */
 
-/* Queries students and percentages. */
+/* Queries students, percentages and whether somebody excused the student. */
 static struct store_rows *query_percent(struct store *s, const struct worksheet_options *o,
                                         struct err *e) {
     if (!o->exercise && store_query_int(s, e, "SELECT count(*) FROM assignment") > 0)
-        return store_query(s, e, "SELECT student, percent FROM total", "");
+        return store_query(s, e,
+                           "SELECT student, percent, CASE WHEN percent IS NULL AND open = '' AND "
+                           "excused > 0 THEN 1 ELSE 0 END FROM total",
+                           "");
     return store_query(s, e,
-                       "SELECT g.student, 100.0 * g.score / g.max_score * coalesce(l.kept, 1.0) "
-                       "FROM gradebook g LEFT JOIN late l ON l.student = g.submitter "
+                       "SELECT g.student, 100.0 * g.score / g.max_score * coalesce(l.kept, 1.0), "
+                       "CASE WHEN g.state = 'excused' THEN 1 ELSE 0 END FROM gradebook g LEFT JOIN "
+                       "late l ON l.student = g.submitter "
                        "WHERE g.exercise = coalesce(?1, g.exercise)",
                        "t", o->exercise);
 }
@@ -109,29 +119,46 @@ static bool read_percents(struct store *s, const struct worksheet_options *o, st
         if (row < 0) counts->absent++, buf_printf(absent, "%s\n", student);
         else
             w->percent[row] = has_percent ? store_column_double(q, 1) : NAN,
-            w->is_student[row] = true;
+            w->is_student[row] = true, w->is_excused[row] = store_column_int(q, 2);
     }
     return !e->text[0];
 }
 
 /* ---- the file ---- */
 
+/* Writes a student's new grade to `grade`, or "" to keep the old cell. */
+static void write_grade(const struct worksheet *w, const struct csv_row *row, int index,
+                        struct worksheet_counts *counts, char grade[32]) {
+    const char *old = row->cells[w->grade];
+    bool is_excused_there = w->format == WORKSHEET_canvas && !strcasecmp(old, "EX");
+    grade[0] = 0;
+    if (w->is_excused[index] || is_excused_there) {
+        counts->excused++;
+        if (w->format == WORKSHEET_canvas && !is_excused_there) strcpy(grade, "EX");
+    } else if (isnan(w->percent[index])) counts->open++;
+    else {
+        counts->graded++;
+        double max =
+            w->max >= 0 && (unsigned)w->max < row->n ? strtod(row->cells[w->max], NULL) : 0;
+        snprintf(grade, 32, "%.2f", w->percent[index] / 100 * (max > 0 ? max : w->column_max));
+    }
+}
+
 /* Appends a row of the worksheet; `index` is the row's on the roster, -1 = none. */
 static void put_row(const struct worksheet *w, const struct csv_row *row, int index,
                     const char *from, const char *to, struct worksheet_counts *counts,
                     struct buf *out) {
-    bool is_student = index >= 0 && w->is_student[index] && (unsigned)w->grade < row->n,
-         is_graded = is_student && !isnan(w->percent[index]);
+    char grade[32] = "";
     counts->unknown += index >= 0 && !w->is_student[index];
-    counts->open += is_student && !is_graded, counts->graded += is_graded;
-    if (!is_graded) {
+    if (index >= 0 && w->is_student[index] && (unsigned)w->grade < row->n)
+        write_grade(w, row, index, counts, grade);
+    if (!grade[0]) {
         buf_add(out, from, (size_t)(to - from));
         return;
     }
-    double max = w->max >= 0 && (unsigned)w->max < row->n ? strtod(row->cells[w->max], NULL) : 0;
     const struct csv_cell_range *cell = &row->ranges[w->grade];
     buf_add(out, from, (size_t)(cell->from - from));
-    buf_printf(out, "%.2f", w->percent[index] / 100 * (max > 0 ? max : w->column_max));
+    buf_puts(out, grade);
     buf_add(out, cell->to, (size_t)(to - cell->to));
 }
 
@@ -168,6 +195,7 @@ static bool fill(struct store *s, const struct worksheet_options *o, struct work
         return false;
     w->percent = xcalloc(w->roster.n, sizeof *w->percent);
     w->is_student = xcalloc(w->roster.n, sizeof *w->is_student);
+    w->is_excused = xcalloc(w->roster.n, sizeof *w->is_excused);
     w->separator = csv_separator(buf_str(&w->text));
     const char *at = buf_str(&w->text);
     struct csv_row header = csv_parse_row(&at, at + w->text.size, w->separator);
@@ -180,12 +208,12 @@ static bool fill(struct store *s, const struct worksheet_options *o, struct work
 
 bool export_worksheet(struct store *s, const struct worksheet_options *o, FILE *f,
                       struct worksheet_counts *counts, struct buf *absent, struct err *e) {
-    struct worksheet w = {0};
+    struct worksheet w = {.format = o->format};
     struct buf text = {0}, bytes = {0};
     *counts = (struct worksheet_counts){0};
     bool ok = fill(s, o, &w, counts, absent, &text, e);
     if (ok) csv_encode(&text, w.encoding, &bytes), fwrite(buf_str(&bytes), 1, bytes.size, f);
     buf_free(&text), buf_free(&bytes), buf_free(&w.text);
-    free(w.percent), free(w.is_student), roster_free(&w.roster);
+    free(w.percent), free(w.is_student), free(w.is_excused), roster_free(&w.roster);
     return ok;
 }

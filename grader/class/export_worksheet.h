@@ -19,10 +19,12 @@ struct worksheet_options {
 };
 struct worksheet_counts {
     unsigned graded, open; /* rows with a grade, and of students without one */
+    unsigned excused;      /* rows of students who need none */
     unsigned unknown;      /* rows of nobody in the store */
     unsigned absent;       /* students of the store without a row */
 };
-/* Writes the worksheet to `f`. It changes the grades of students that have one, and nothing else.
+/* Writes the worksheet to `f`. It changes the grades of students that have one or, for Canvas, are
+ * excused, and nothing else.
  * Appends the ids of absent students to `absent`, one a line. */
 bool export_worksheet(struct store *s, const struct worksheet_options *o, FILE *f,
                       struct worksheet_counts *counts, struct buf *absent, struct err *e);

@@ -7,8 +7,10 @@
 
 /* Reports the students without a grade, whom the instructor has to look at. */
 static void report_counts(const struct worksheet_counts *counts, const struct buf *absent) {
-    fprintf(stderr, "grader: grades filled in: %u; without a score: %u; not in the store: %u\n",
-            counts->graded, counts->open, counts->unknown);
+    fprintf(
+        stderr,
+        "grader: grades filled in: %u; excused: %u; without a score: %u; not in the store: %u\n",
+        counts->graded, counts->excused, counts->open, counts->unknown);
     if (counts->absent)
         fprintf(stderr, "grader: warning: students without a row in the worksheet: %u\n%s",
                 counts->absent, buf_str(absent));

@@ -4,7 +4,8 @@
     editors.py GRADER
 
 JSON is parsed, the problem matcher is applied by node to real messages, clangd checks starter files, nbclient runs cells in a real
-kernel. What is missing is skipped: node, clangd, and the Python packages nbclient, ipykernel."""
+kernel, without a GPU too, and the schema of dev containers reads theirs. What is missing is skipped: node, clangd, the Python packages
+nbclient, ipykernel and jsonschema, and the schema."""
 import importlib.util, json, os, pathlib, re, shutil, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -75,17 +76,45 @@ def check_notebook(top, grader, environment):
     cells = nbformat.read(ROOT / "grader/notebook/colab.ipynb", as_version=4).cells
     nbformat.validate(nbformat.read(ROOT / "grader/notebook/colab.ipynb", as_version=4))
     magic = next(c for c in cells if c.source.startswith("%%warpbook transpose"))
+    measured = magic.source.replace("$DEVICE", "--device gpu", 1)
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in (
         f"import sys; sys.path.insert(0, {str(ROOT / 'grader/notebook')!r})\n%load_ext warpbook\nDEVICE = ''",
-        magic.source + "\n// in a notebook\n", magic.source.replace("int col =", "int col = nothing +", 1), "%%warpbook no_such_exercise\nint x;")])
+        magic.source + "\n// in a notebook\n", magic.source.replace("int col =", "int col = nothing +", 1), "%%warpbook no_such_exercise\nint x;", measured)])
     os.environ.update(environment, WARPBOOK_GRADER=grader)
     nbclient.NotebookClient(book, timeout=120, kernel_name="python3", resources={"metadata": {"path": top}}).execute()
-    graded, broken, unknown = (c.outputs for c in book.cells[1:])
+    graded, broken, unknown, on_gpu = (c.outputs for c in book.cells[1:])
     page = graded[0]["data"].get("text/html", "") if graded else ""
     expect(page.startswith("<pre>PART") and "<iframe sandbox srcdoc=" in page, f"no report in the notebook: {page[:200]}")
     expect("goal not reached: writes are coalesced" in page, "the report in the notebook lacks the missed goal")
     expect("CE" in broken[0]["data"]["text/plain"] and "nothing" in broken[0]["data"]["text/plain"], "no compile error in the notebook")
     expect("there is no such exercise" in unknown[0].get("text", ""), f"an unknown exercise: {unknown}")
+    if not shutil.which("nvidia-smi"):
+        expect("no GPU" in on_gpu[0].get("text", "") and "--device sim" in on_gpu[0]["text"], f"--device gpu without a GPU: {on_gpu}")
+    check_whole_notebook(top)
+
+
+def check_whole_notebook(top):
+    """The notebook for Colab runs from its first to its last cell, with or without a GPU, and its exercise has a result."""
+    import nbclient, nbformat
+    book = nbformat.read(ROOT / "grader/notebook/colab.ipynb", as_version=4)
+    folder = pathlib.Path(top, "colab")
+    folder.mkdir()
+    del os.environ["WARPBOOK_GRADER"]
+    os.environ["WARPBOOK"] = str(ROOT)
+    nbclient.NotebookClient(book, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+    shown = [str(output.get("data", {}).get("text/plain", "")) for c in book.cells if c.cell_type == "code" for output in c.outputs]
+    expect(any(text.startswith("PART") for text in shown), f"no result in the notebook for Colab: {shown}")
+
+
+def check_container():
+    """Dev containers' own schema accepts the container's file; SCHEMA names it (schemas/devContainer.base.schema.json of devcontainers/spec)."""
+    container = json.loads(re.sub(r"^//.*$", "", (ROOT / ".devcontainer/devcontainer.json").read_text(), flags=re.M))
+    schema = os.environ.get("SCHEMA")
+    if not schema or not importlib.util.find_spec("jsonschema"):
+        return print("skipped: the dev container's schema (SCHEMA=FILE; pip install jsonschema)")
+    import jsonschema
+    for fault in jsonschema.Draft201909Validator(json.loads(pathlib.Path(schema).read_text())).iter_errors(container):
+        faults.append(f"devcontainer.json: {'/'.join(map(str, fault.path))}: {fault.message[:200]}")
 
 
 def main():
@@ -100,7 +129,7 @@ def main():
         check_clangd(work)
         check_begin_again(work, grader, environment)
         check_notebook(top, grader, environment)
-    json.loads(re.sub(r"^//.*$", "", (ROOT / ".devcontainer/devcontainer.json").read_text(), flags=re.M))
+    check_container()
     for f in faults:
         print(f"editors: {f}")
     print(f"editors and notebooks, {len(faults)} faults")

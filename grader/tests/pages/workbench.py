@@ -4,8 +4,8 @@ program, a conflict, a reload, a restored version, hints. It also looks for erro
 
     workbench.py GRADER [PICTURES]      PICTURES: a folder for screenshots
 
-It needs what pages.py needs, and nginx for its last part. pages.py controls the browser."""
-import json, os, pathlib, re, shutil, socket, subprocess, sys, tempfile, threading, time
+It needs what pages.py needs, and nginx and the Python package jupyter-server-proxy for its last parts. pages.py controls the browser."""
+import importlib.util, json, os, pathlib, re, shutil, socket, subprocess, sys, tempfile, threading, time
 from pages import Browser, find_axe
 
 WIDTHS = (360, 1280, 1920, 2560)
@@ -402,6 +402,25 @@ proxy_pass http://127.0.0.1:{port}/; proxy_http_version 1.1; proxy_set_header Ho
     raise SystemExit("workbench: nginx does not start")
 
 
+def jupyter(folder, base):
+    """Starts a Jupyter server with jupyter-server-proxy, if Python has both; returns the process and its port."""
+    if not all(importlib.util.find_spec(m) for m in ("jupyter_server", "jupyter_server_proxy")):
+        print("skipped: the workbench behind jupyter-server-proxy (pip install jupyter-server-proxy)")
+        return None, 0
+    own = free_port()
+    options = {"port": own, "port_retries": 0, "base_url": base, "open_browser": False, "allow_root": True, "root_dir": folder}
+    arguments = [f"--ServerApp.{name}={value}" for name, value in options.items()]
+    process = subprocess.Popen([sys.executable, "-m", "jupyter", "server", *arguments, "--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True"],
+                               env={**os.environ, "HOME": folder, "JUPYTER_PREFER_ENV_PATH": "1"}, stdout=subprocess.DEVNULL,
+                               stderr=open(f"{folder}/jupyter.log", "w"))
+    for _ in range(1200):  # a busy machine takes seconds to import it
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", own)) == 0:
+                return process, own
+        time.sleep(0.05)
+    raise SystemExit("workbench: the Jupyter server does not start: " + pathlib.Path(folder, "jupyter.log").read_text()[-600:])
+
+
 def run_proxied(page, url, file, pictures):
     """The page below a prefix: it loads, saves, and hears the result."""
     page.size(1280)
@@ -461,6 +480,13 @@ def main():
         if process:
             pathlib.Path(top, "work/chapters", ID + ".cu").write_text("// behind nginx\n")
             serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{own}{prefix}"], run_proxied, pictures)
+            process.terminate()
+        port = free_port()
+        process, own = jupyter(top, prefix)
+        if process:
+            pathlib.Path(top, "work/chapters", ID + ".cu").write_text("// behind Jupyter\n")
+            serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{own}{prefix}proxy/{port}/"],
+                  run_proxied, pictures)
             process.terminate()
     for f in sorted(set(faults)):
         print(f"workbench: {f}")

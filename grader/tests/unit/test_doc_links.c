@@ -52,7 +52,14 @@ static void blank_code(char *text) {
     }
 }
 
-/* Appends a line to `problems` if `target`, a link in the file `from`, doesn't resolve. */
+/* Returns true if `make site` has a page for the file, or puts it into the page as a picture. */
+static bool is_on_site(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && (!strcmp(dot, ".md") || !strcmp(dot, ".svg"));
+}
+
+/* Appends a line to `problems` if `target`, a link in the file `from`, doesn't resolve, in the tree
+ * or on the site. */
 static void check_target(const char *from, const char *target, struct buf *problems) {
     char path[512];
     struct buf text = {0};
@@ -64,6 +71,7 @@ static void check_target(const char *from, const char *target, struct buf *probl
     else snprintf(path, sizeof path, "%s", from);
     const char *anchor = target[name] ? target + name + 1 : NULL;
     if (access(path, R_OK)) buf_printf(problems, "%s: %s: no such file\n", from, target);
+    else if (!is_on_site(path)) buf_printf(problems, "%s: %s: no page\n", from, target);
     else if (anchor &&
              (!file_read(path, 1 << 21, &text, &e) || !has_anchor(buf_str(&text), anchor)))
         buf_printf(problems, "%s: %s: no such heading\n", from, target);
@@ -115,11 +123,14 @@ END_TEST
 
 START_TEST(dead_links_are_reported) {
     char text[] = "[a](glossary.md#warp) [b](glossary.md#wrap) [c](gone.md) `[d](code.md)`\n"
+                  "[h](../chapters/02-coalescing/transpose.cu)\n"
                   "    [e](code.md)\n[f]: https://example.org\n[g]: sources.md#ptx-isa\n";
     struct buf problems = {0};
-    ck_assert_uint_eq(check_links("docs/simgpu.md", text, &problems), 5);
+    ck_assert_uint_eq(check_links("docs/simgpu.md", text, &problems), 6);
     ck_assert_str_eq(buf_str(&problems), "docs/simgpu.md: glossary.md#wrap: no such heading\n"
-                                         "docs/simgpu.md: gone.md: no such file\n");
+                                         "docs/simgpu.md: gone.md: no such file\n"
+                                         "docs/simgpu.md: ../chapters/02-coalescing/"
+                                         "transpose.cu: no page\n");
     buf_free(&problems);
 }
 END_TEST

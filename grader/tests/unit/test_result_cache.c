@@ -7,10 +7,15 @@
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 static char folder[64];
 
@@ -147,6 +152,30 @@ START_TEST(objects_for_a_machine_without_compiler_stay) {
 }
 END_TEST
 
+/* Adds entries until it is killed, as another grader does. */
+static _Noreturn void add_entries(void) {
+    char kind[128], name[192];
+    snprintf(kind, sizeof kind, "%s/obj", folder);
+    for (unsigned i = 0;; i++) {
+        snprintf(name, sizeof name, "%s/%u", kind, i);
+        mkdir(kind, 0700);
+        close(open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    }
+}
+
+START_TEST(emptying_succeeds_while_another_grader_adds_entries) {
+    struct err e = {0};
+    pid_t other = fork();
+    if (other == 0) add_entries();
+    bool ok = true;
+    for (time_t end = time(NULL) + 2; ok && time(NULL) < end;) ok = cache_empty(folder, &e);
+    kill(other, SIGKILL), waitpid(other, NULL, 0);
+    ck_assert_msg(ok, "%s", e.text);
+    ck_assert_msg(cache_empty(folder, &e), "%s", e.text);
+    ck_assert(!has_entry("obj") && has_entry("."));
+}
+END_TEST
+
 START_TEST(a_limit_is_a_number_of_mebibytes) {
     static const struct {
         const char *text;
@@ -178,6 +207,7 @@ UNIT_SUITE(result_cache) {
     tcase_add_test(t, a_quick_verification_keeps_its_results);
     tcase_add_test(b, the_least_recently_used_entries_go_beyond_the_limit);
     tcase_add_test(b, objects_for_a_machine_without_compiler_stay);
+    tcase_add_test(b, emptying_succeeds_while_another_grader_adds_entries);
     tcase_add_test(b, a_limit_is_a_number_of_mebibytes);
     tcase_add_test(b, a_folder_that_others_may_write_to_is_not_used);
     suite_add_tcase(suite, t), suite_add_tcase(suite, b);

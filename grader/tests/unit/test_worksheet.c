@@ -82,9 +82,31 @@ START_TEST(canvas_gradebook_comes_back_with_grades) {
     check_worksheet("canvas",
                     HEAD "\"Doe, Jane\",501,s1,jd,A,,9\n\"Roe, Jim\",502,s2,jr,A,EX,9\n"
                          "\"Poe, Ann\",503,s3,ap,A,,9\n\"Moe, Eve\",504,s4,em,A,,9\n",
-                    HEAD "\"Doe, Jane\",501,s1,jd,A,42.75,9\n\"Roe, Jim\",502,s2,jr,A,20.00,9\n"
+                    HEAD "\"Doe, Jane\",501,s1,jd,A,42.75,9\n\"Roe, Jim\",502,s2,jr,A,EX,9\n"
                          "\"Poe, Ann\",503,s3,ap,A,0.00,9\n\"Moe, Eve\",504,s4,em,A,,9\n");
 #undef HEAD
+}
+END_TEST
+
+/* Canvas's importer takes "EX" in any case as excused (lib/gradebook_importer.rb); Moodle's skips
+ * what is no number, so its cell stays. */
+START_TEST(who_is_excused_stays_excused) {
+    make_store();
+    submissions_write_roster("g.csv", "Student,ID,Section,Homework 1 (771)\nx,s1,A,\ny,s2,A,ex\n"
+                                      "z,s3,A,4\n");
+    submissions_write_roster("w.csv", "Identifier,ID number,Grade,Maximum Grade\nx,s1,,100\n"
+                                      "y,s2,,100\nz,s3,,100\n");
+    ck_assert_int_eq(
+        shell(
+            "cd %s && g=%s/grader && $g decide c.db s1 --excused yes --author P --reason ill "
+            ">/dev/null && { $g export c.db --format canvas --worksheet g.csv --output g2 2>said; "
+            "grep -q 'filled in: 1; excused: 2; without a score: 0;' said && grep -q '^x,s1,A,EX$' "
+            "g2 "
+            "&& grep -q '^y,s2,A,ex$' g2 && grep -q '^z,s3,A,0.00$' g2; } && { $g export c.db "
+            "--format moodle --worksheet w.csv --output w2 2>said; grep -q 'filled in: 2; excused: "
+            "1;' said && grep -q '^x,s1,,100$' w2 && grep -q '^y,s2,40.00,100$' w2; }",
+            submissions_folder, store_fixture_folder()),
+        0);
 }
 END_TEST
 
@@ -138,6 +160,7 @@ END_TEST
 static void add_tests(TCase *t) {
     tcase_add_test(t, moodles_worksheet_comes_back_with_grades);
     tcase_add_test(t, canvas_gradebook_comes_back_with_grades);
+    tcase_add_test(t, who_is_excused_stays_excused);
     tcase_add_test(t, brightspace_grades_come_back);
     tcase_add_test(t, blackboards_grade_center_comes_back);
     tcase_add_test(t, an_unknown_column_is_an_error);
