@@ -34,7 +34,9 @@
 #include <string.h>
 
 enum {
-    MAX_LIVE_BITS = 1 << 27, /* larger functions share nothing */
+    /* Larger functions share nothing. */
+    MAX_SLOTS = 1 << 14,
+    MAX_LIVE_BITS = 1 << 25, /* slots times segments */
     MAX_COUNTER_PASSES = 64  /* then the registers not settled keep their slots */
 };
 
@@ -353,7 +355,8 @@ void decode_share_slots(struct sim_module *m, struct sim_func *c, const struct f
                         u32 nslots) {
     struct slot_sharing s = {.m = m, .c = c, .slots = slots, .nslots = nslots};
     bool has_many_blocks = c->func->is_entry && c->interblock_dependent;
-    if (!has_many_blocks || !nslots || m->options->native != SIM_NATIVE_NEVER) return;
+    if (!has_many_blocks || !nslots || nslots > MAX_SLOTS || m->options->native != SIM_NATIVE_NEVER)
+        return;
     s.words = (nslots + 63) / 64;
     s.first_segment = m->segment_of[c->first_op];
     while (segment_at(&s, s.nsegments)->last + 1 < c->end_op) s.nsegments++;

@@ -117,12 +117,43 @@ START_TEST(diverged_lanes_keep_their_values) {
 }
 END_TEST
 
+/* Even lanes load the undefined value a, which nothing uses later. Odd lanes then put b into the
+ * same slot and add c, which is undefined, too: c's load is to blame. */
+static const char undefined_elsewhere[] =
+    PTX_HEADER ".file 1 \"k.cu\"\n.visible .entry k(.param .u64 io) {\n"
+               ".reg .pred %p, %q; .reg .b32 %t, %n, %odd, %a, %b, %c, %sum; .reg .b64 %io;\n"
+               ".loc 1 5 0\nld.param.u64 %io, [io];\nmov.u32 %t, %tid.x;\n"
+               "atom.global.add.u32 %n, [%io], 0;\nand.b32 %odd, %t, 1;\n"
+               "setp.ne.u32 %p, %odd, 0;\n@%p bra ODD;\n"
+               ".loc 1 10 0\nld.global.u32 %a, [%io+4];\nst.global.u32 [%io+8], %a;\nbra DONE;\n"
+               "ODD:\nadd.u32 %b, %t, %n;\n.loc 1 20 0\nld.global.u32 %c, [%io+12];\n"
+               "add.u32 %sum, %b, %c;\nsetp.eq.u32 %q, %sum, 5;\n@%q bra DONE;\n"
+               "st.global.u32 [%io], %t;\nDONE:\nret;\n}\n";
+
+START_TEST(stale_undefined_values_are_not_blamed) {
+    struct kernel_rig r =
+        rig_open_with(undefined_elsewhere, (struct rig_options){.sanitize = true});
+    uint64_t io = sim_alloc(r.sim, 16, "io");
+    uint32_t zero = 0;
+    sim_write(r.sim, io, &zero, sizeof zero);
+    /* t, n, odd or a or b, c, sum in t's slot */
+    ck_assert_uint_eq(frame_bytes(&r), frame_of(1, 4, 1));
+    struct sim_result got = rig_run(&r, "k", 1, 2, &io, sizeof io);
+    const struct sim_report *report = rig_report(&got, SIM_FAULT_UNINITIALIZED);
+    ck_assert_ptr_nonnull(report);
+    ck_assert_uint_eq(report->line, 20);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
 UNIT_SUITE(slot_sharing) {
     Suite *s = suite_create("slot_sharing");
     TCase *t = tcase_create("slots");
     tcase_add_loop_test(t, blocks_that_wait_for_each_other_have_small_frames, 0,
                         sizeof chains / sizeof *chains);
     tcase_add_loop_test(t, diverged_lanes_keep_their_values, 0, 2 * sizeof loops / sizeof *loops);
+    tcase_add_test(t, stale_undefined_values_are_not_blamed);
     suite_add_tcase(s, t);
     return s;
 }
