@@ -48,7 +48,7 @@ static int successor(const struct cfg *g, u32 node, u32 i) {
              o->kind == OP_EXIT || o->kind == OP_RET || o->kind == OP_BRA || o->kind == OP_BRX;
     u32 next = node + 1 < g->n ? node + 1 : g->n, targets = 1;
     if (o->kind == OP_BRX) targets = g->m->tables[o->aux].count;
-    if (i == targets) return has_fallthrough && op_is_guarded(o) ? (int)next : NO_INDEX;
+    if (i == targets) return has_fallthrough && code_is_guarded(o) ? (int)next : NO_INDEX;
     if (i > targets) return NO_INDEX;
     if (o->kind == OP_BRX) return (int)node_at(g, g->m->tables[o->aux].targets[i]);
     return o->kind == OP_BRA ? (int)node_at(g, o->target) : is_exit ? (int)g->n : (int)next;
@@ -168,7 +168,7 @@ static void analyze_branch(struct cfg *g, u32 node) {
     struct op *o = &g->m->ops[g->m->segments[g->first_segment + node].last];
     int ipdom = g->ipdom[node];
     struct barrier_bypass f;
-    if (o->kind != OP_BRA || !op_is_guarded(o) || ipdom == NO_INDEX || is_end_of_thread(g, ipdom))
+    if (o->kind != OP_BRA || !code_is_guarded(o) || ipdom == NO_INDEX || is_end_of_thread(g, ipdom))
         return;
     collect_barriers(g, (u32)successor(g, node, 0), (u32)ipdom, g->path_barriers[0]);
     collect_barriers(g, (u32)successor(g, node, 1), (u32)ipdom, g->path_barriers[1]);

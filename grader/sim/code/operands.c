@@ -12,7 +12,7 @@ static void visit_operand(const struct operand_visit *v, ref *r, enum operand_us
     if (*r != REF_NONE) v->visit(v->user, r, use);
 }
 
-bool op_is_arithmetic(const struct op *o) {
+bool code_is_arithmetic(const struct op *o) {
     const struct opcode_desc *r = &insn_opcodes[o->opcode];
     return o->kind == OP_LANEWISE && r->form == FORM_REGULAR && r->dst != PTX_PRED &&
            r->dst != PTX_NO_TYPE && ref_base(o->dst) == BASE_FRAME;
@@ -57,7 +57,7 @@ static bool is_one_of(const char *name, const char *const *names, u32 n) {
     return false;
 }
 
-bool op_is_access(const struct op *o) {
+bool code_is_access(const struct op *o) {
     static const char *const names[] = {"ld", "st", "atom"};
     return o->kind == OP_LANEWISE &&
            is_one_of(insn_opcodes[o->opcode].name, names, sizeof names / sizeof *names);
@@ -68,7 +68,7 @@ static bool visit_custom(const struct sim_module *m, const struct operand_visit 
     static const char *const plain[] = {"cvta",  "isspacep", "activemask", "membar",
                                         "fence", "clock",    "nop",        "localaddr"};
     const char *name = insn_opcodes[o->opcode].name;
-    struct mem_desc *d = op_is_access(o) ? &m->mems[o->aux] : NULL;
+    struct mem_desc *d = code_is_access(o) ? &m->mems[o->aux] : NULL;
     if (!d && !is_one_of(name, plain, sizeof plain / sizeof *plain)) return false;
     if (d && (d->is_cp_async || d->is_bulk || d->is_texture)) return false;
     visit_fields(v, o);
@@ -76,8 +76,8 @@ static bool visit_custom(const struct sim_module *m, const struct operand_visit 
     return true;
 }
 
-bool op_visit_operands(const struct sim_module *m, struct op *o, operand_visitor *visit,
-                       void *user) {
+bool code_visit_operands(const struct sim_module *m, struct op *o, operand_visitor *visit,
+                         void *user) {
     struct operand_visit v = {visit, user};
     bool is_custom = insn_opcodes[o->opcode].form == FORM_CUSTOM;
     switch ((enum op_kind)o->kind) {

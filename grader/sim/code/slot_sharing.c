@@ -78,7 +78,7 @@ static void check_operand(void *user, ref *r, enum operand_use use) {
 
 /* Returns true if the op's table entry belongs to it alone, so that it is changed only once. */
 static bool owns_table_entry(u8 *seen[OP_YIELD + 1], const struct op *o) {
-    bool has_entry = op_is_access(o) || o->kind == OP_BAR || o->kind == OP_WARP_SYNC;
+    bool has_entry = code_is_access(o) || o->kind == OP_BAR || o->kind == OP_WARP_SYNC;
     return !has_entry || !seen[o->kind][o->aux]++;
 }
 
@@ -89,7 +89,7 @@ static bool has_known_operands(struct slot_sharing *s) {
                               [OP_BAR] = xcalloc(m->nbars + 1, 1),
                               [OP_WARP_SYNC] = xcalloc(m->nwarp_syncs + 1, 1)};
     for (u32 i = s->c->first_op; i < s->c->end_op && !s->has_unknown_operands; i++)
-        s->has_unknown_operands |= !op_visit_operands(m, &m->ops[i], check_operand, s) ||
+        s->has_unknown_operands |= !code_visit_operands(m, &m->ops[i], check_operand, s) ||
                                    !owns_table_entry(seen, &m->ops[i]);
     free(seen[OP_LANEWISE]), free(seen[OP_BAR]), free(seen[OP_WARP_SYNC]);
     return !s->has_unknown_operands;
@@ -119,9 +119,9 @@ static void collect_operands(struct slot_sharing *s) {
     for (s->segment = 0; s->segment < s->nsegments; s->segment++)
         for (u32 i = segment_at(s, s->segment)->first; i <= segment_at(s, s->segment)->last; i++) {
             struct op *o = &s->m->ops[i];
-            s->is_guarded = op_is_guarded(o);
-            s->sees_writes = false, op_visit_operands(s->m, o, collect_operand, s);
-            s->sees_writes = true, op_visit_operands(s->m, o, collect_operand, s);
+            s->is_guarded = code_is_guarded(o);
+            s->sees_writes = false, code_visit_operands(s->m, o, collect_operand, s);
+            s->sees_writes = true, code_visit_operands(s->m, o, collect_operand, s);
         }
 }
 
@@ -140,7 +140,7 @@ static void update_live_out(struct slot_sharing *s, u32 segment) {
     if (o->kind == OP_BRA) add_live_in(s, live, o->target);
     for (u32 i = 0; o->kind == OP_BRX && i < s->m->tables[o->aux].count; i++)
         add_live_in(s, live, s->m->tables[o->aux].targets[i]);
-    if ((!is_exit && !is_jump) || op_is_guarded(o))
+    if ((!is_exit && !is_jump) || code_is_guarded(o))
         add_live_in(s, live, segment_at(s, segment)->last + 1);
 }
 
@@ -190,7 +190,7 @@ static void find_ranges(struct slot_sharing *s) {
         extend_live(s, bits_of(s, s->live_out, i), segment_at(s, i)->last);
     }
     for (s->op = s->c->first_op; s->op < s->c->end_op; s->op++)
-        op_visit_operands(s->m, &s->m->ops[s->op], extend_to_op, s);
+        code_visit_operands(s->m, &s->m->ops[s->op], extend_to_op, s);
 }
 
 /* ---- registers that keep a slot of their own ---- */
@@ -221,7 +221,8 @@ static void keep_addresses_in_loops(struct slot_sharing *s) {
     for (u32 i = first; i < end; i++) {
         const struct op *o = &m->ops[i];
         depth += depth_changes[i - first];
-        if (depth && op_is_access(o) && is_in_frame(o->src[0])) keep_slot(s, slot_of(s, o->src[0]));
+        if (depth && code_is_access(o) && is_in_frame(o->src[0]))
+            keep_slot(s, slot_of(s, o->src[0]));
     }
     free(depth_changes);
 }
@@ -239,7 +240,7 @@ static bool settle_arithmetic(const struct slot_sharing *s, u32 *open_writes, u8
     for (u32 i = s->c->first_op; i < s->c->end_op; i++) {
         const struct op *o = &s->m->ops[i];
         u8 *settled = &is_settled[i - s->c->first_op];
-        if (*settled || !op_is_arithmetic(o) || reads_open(s, o, open_writes)) continue;
+        if (*settled || !code_is_arithmetic(o) || reads_open(s, o, open_writes)) continue;
         *settled = changed = true;
         open_writes[slot_of(s, o->dst)]--;
     }
@@ -252,7 +253,7 @@ static void keep_counters(struct slot_sharing *s) {
     u32 *open_writes = xcalloc(s->nslots, sizeof *open_writes);
     u8 *is_settled = xcalloc(s->c->end_op - s->c->first_op, 1);
     for (u32 i = s->c->first_op; i < s->c->end_op; i++)
-        if (op_is_arithmetic(&s->m->ops[i])) open_writes[slot_of(s, s->m->ops[i].dst)]++;
+        if (code_is_arithmetic(&s->m->ops[i])) open_writes[slot_of(s, s->m->ops[i].dst)]++;
     for (u32 pass = 0; pass < MAX_COUNTER_PASSES; pass++)
         if (!settle_arithmetic(s, open_writes, is_settled)) break;
     for (u32 i = 0; i < s->nslots; i++)
@@ -329,7 +330,7 @@ static void move_operands(struct slot_sharing *s) {
     }
     c->nzero_ranges = n;
     for (u32 i = c->first_op; i < c->end_op; i++)
-        op_visit_operands(s->m, &s->m->ops[i], move_operand, s);
+        code_visit_operands(s->m, &s->m->ops[i], move_operand, s);
 }
 
 /* ---- a function ---- */

@@ -63,11 +63,12 @@ static void mark_control_operands(struct counter_ctx *c, const struct op *o) {
 }
 
 static void mark_operands(struct counter_ctx *c, const struct op *o) {
-    bool is_counter = op_is_arithmetic(o) && !(c->marks[ref_offset(o->dst) / MARK_BYTES] & MATTERS);
+    bool is_counter =
+        code_is_arithmetic(o) && !(c->marks[ref_offset(o->dst) / MARK_BYTES] & MATTERS);
     if (is_counter) return;
     mark(c, o->guard);
     for (u32 i = 0; i < MAX_SRC_OPERANDS; i++) mark(c, o->src[i]);
-    if (op_is_arithmetic(o)) return;
+    if (code_is_arithmetic(o)) return;
     mark(c, o->dst);
     if (is_memory_op(o)) mark_memory_operands(c, &c->m->mems[o->aux]);
     mark_control_operands(c, o);
@@ -102,7 +103,7 @@ static bool check_known(struct counter_ctx *c, const struct op *o) {
 static bool mark_op(struct counter_ctx *c, const struct op *o) { return mark_operands(c, o), true; }
 
 static bool mark_counter(struct counter_ctx *c, const struct op *o) {
-    if (!op_is_arithmetic(o) || c->marks[ref_offset(o->dst) / MARK_BYTES] & MATTERS) return true;
+    if (!code_is_arithmetic(o) || c->marks[ref_offset(o->dst) / MARK_BYTES] & MATTERS) return true;
     u32 bytes = 32 * decode_reg_bytes((enum ptx_type)insn_opcodes[o->opcode].dst);
     memset(c->marks + ref_offset(o->dst) / MARK_BYTES, 1, bytes / MARK_BYTES);
     return c->has_changed = true;
