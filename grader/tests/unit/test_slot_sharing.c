@@ -147,12 +147,36 @@ START_TEST(stale_undefined_values_are_not_blamed) {
 }
 END_TEST
 
+/* A loop that waits forever and counts its polls, in next, which is alive behind v and x. If it
+ * shared their slots, no state would ever repeat (core/livelock_counters.c). */
+static const char endless_poll[] =
+    PTX_HEADER ".visible .entry k(.param .u64 io) {\n"
+               ".reg .pred %p; .reg .b32 %v, %x, %polls, %next; .reg .b64 %io;\n"
+               "ld.param.u64 %io, [io];\nmov.u32 %polls, 0;\n"
+               "NEXT:\natom.global.or.b32 %v, [%io], 0;\nand.b32 %x, %v, 7;\n"
+               "setp.eq.u32 %p, %x, 0;\nadd.u32 %next, %polls, 1;\nmov.u32 %polls, %next;\n"
+               "@%p bra NEXT;\nst.global.u32 [%io+4], %polls;\nret;\n}\n";
+
+START_TEST(counted_polls_still_end_as_a_deadlock) {
+    struct kernel_rig r = rig_open(endless_poll);
+    uint64_t io = sim_alloc(r.sim, 8, "io");
+    sim_fill(r.sim, io, 0, 8);
+    sim_set_budget(r.sim, 20000000, 0);
+    ck_assert_uint_eq(frame_bytes(&r), frame_of(1, 4, 1));
+    struct sim_result got = rig_run(&r, "k", 1, 32, &io, sizeof io);
+    ck_assert_ptr_nonnull(rig_report(&got, SIM_FAULT_DEADLOCK));
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
 UNIT_SUITE(slot_sharing) {
     Suite *s = suite_create("slot_sharing");
     TCase *t = tcase_create("slots");
     tcase_add_loop_test(t, blocks_that_wait_for_each_other_have_small_frames, 0,
                         sizeof chains / sizeof *chains);
     tcase_add_loop_test(t, diverged_lanes_keep_their_values, 0, 2 * sizeof loops / sizeof *loops);
+    tcase_add_test(t, counted_polls_still_end_as_a_deadlock);
     tcase_add_test(t, stale_undefined_values_are_not_blamed);
     suite_add_tcase(s, t);
     return s;
