@@ -11,6 +11,7 @@
  * Dominance Algorithm", 2001, on the reversed graph of segments). Barriers behind calls are
  * ignored. */
 #include "grader/sim/code/decode.h"
+#include "grader/sim/code/operands.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +38,6 @@ static const struct op *terminator_of(const struct cfg *g, u32 node) {
     return &g->m->ops[g->m->segments[g->first_segment + node].last];
 }
 
-static bool is_guarded(const struct op *o) { return ref_base(o->guard) == BASE_FRAME; }
-
 static u32 node_at(const struct cfg *g, u32 op) { return g->m->segment_of[op] - g->first_segment; }
 
 /* Returns the i-th successor of a node, or NO_INDEX. */
@@ -49,7 +48,7 @@ static int successor(const struct cfg *g, u32 node, u32 i) {
              o->kind == OP_EXIT || o->kind == OP_RET || o->kind == OP_BRA || o->kind == OP_BRX;
     u32 next = node + 1 < g->n ? node + 1 : g->n, targets = 1;
     if (o->kind == OP_BRX) targets = g->m->tables[o->aux].count;
-    if (i == targets) return has_fallthrough && is_guarded(o) ? (int)next : NO_INDEX;
+    if (i == targets) return has_fallthrough && code_is_guarded(o) ? (int)next : NO_INDEX;
     if (i > targets) return NO_INDEX;
     if (o->kind == OP_BRX) return (int)node_at(g, g->m->tables[o->aux].targets[i]);
     return o->kind == OP_BRA ? (int)node_at(g, o->target) : is_exit ? (int)g->n : (int)next;
@@ -169,7 +168,7 @@ static void analyze_branch(struct cfg *g, u32 node) {
     struct op *o = &g->m->ops[g->m->segments[g->first_segment + node].last];
     int ipdom = g->ipdom[node];
     struct barrier_bypass f;
-    if (o->kind != OP_BRA || !is_guarded(o) || ipdom == NO_INDEX || is_end_of_thread(g, ipdom))
+    if (o->kind != OP_BRA || !code_is_guarded(o) || ipdom == NO_INDEX || is_end_of_thread(g, ipdom))
         return;
     collect_barriers(g, (u32)successor(g, node, 0), (u32)ipdom, g->path_barriers[0]);
     collect_barriers(g, (u32)successor(g, node, 1), (u32)ipdom, g->path_barriers[1]);

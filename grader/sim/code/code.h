@@ -217,6 +217,11 @@ struct sim_module {
     struct stat_entry *stat_entries; /* [nstats] */
     struct call_desc *calls;
     struct warp_sync_desc *warp_syncs;
+    /* ops, mems and warp_syncs with a slot for each register, before slot_sharing.c: for the time
+     * model, which follows values by register. */
+    const struct op *unshared_ops;
+    const struct mem_desc *unshared_mems;
+    const struct warp_sync_desc *unshared_warp_syncs;
     struct bar_desc *bars;
     struct branch_table *tables;
     struct matrix_desc *matrices; /* matrix.h */

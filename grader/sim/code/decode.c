@@ -395,6 +395,7 @@ static void begin_func(struct decoder *d, struct sim_func *c) {
     d->f = f;
     d->c = c;
     d->frame_bytes = 0;
+    d->slot_lists[c - d->m->funcs].first = d->nslots;
     d->nparam_areas = d->nlocal_vars = 0;
     d->carry_flag = REF_NONE;
     d->regs = arena_array(&d->m->arena, ref, f->nregs);
@@ -439,6 +440,7 @@ static bool decode_func(struct decoder *d, struct sim_func *c, u32 shared_offset
     free(insn_ops), free(d->read_counts), free(d->contractions), free(d->fence_checked);
     d->fence_checked = NULL;
     c->end_op = d->m->nops;
+    d->slot_lists[c - d->m->funcs].n = d->nslots - d->slot_lists[c - d->m->funcs].first;
     c->frame_bytes = (d->frame_bytes + 63) & ~63u;
     if (ok) decode_find_cas_retries(d);
     if (ok) decode_find_address_reuse(d);
@@ -523,6 +525,26 @@ static bool decode_all(struct decoder *d) {
     return true;
 }
 
+static void share_slots(const struct decoder *d) {
+    struct sim_module *m = d->m;
+    m->unshared_ops = m->ops, m->unshared_mems = m->mems, m->unshared_warp_syncs = m->warp_syncs;
+    for (u32 i = 0; i < m->nfuncs; i++)
+        decode_share_slots(m, &m->funcs[i], d->slots + d->slot_lists[i].first, d->slot_lists[i].n);
+}
+
+/* What follows from all functions together, and what changes ops at last. */
+static void analyze_module(const struct decoder *d) {
+    struct sim_module *m = d->m;
+    decode_build_segments(m);
+    for (u32 i = 0; i < m->nfuncs; i++) code_find_barrier_divergence(m, &m->funcs[i]);
+    code_index_stats(m);
+    share_slots(d);
+    unsigned char *state = xcalloc(m->nfuncs, 1);
+    for (u32 i = 0; i < m->nfuncs; i++)
+        if (!state[i]) decode_call_closure(m, &m->funcs[i], state);
+    free(state);
+}
+
 enum { MAX_FUNCTIONS = 20000 }; /* decode_call_closure recurses along call chains */
 
 bool code_decode(struct sim_module *m, struct err *e) {
@@ -535,15 +557,9 @@ bool code_decode(struct sim_module *m, struct err *e) {
                         .module_uses_grid_sync = decode_uses_grid_workspace(m->ptx)};
     d.module_polls_global = decode_has_global_polls(m->ptx);
     list_funcs(m);
+    d.slot_lists = xcalloc(m->nfuncs + 1, sizeof *d.slot_lists);
     bool ok = allocate_module_vars(&d) && decode_all(&d);
-    free(consts.entry);
-    if (!ok) return false;
-    decode_build_segments(m);
-    for (u32 i = 0; i < m->nfuncs; i++) code_find_barrier_divergence(m, &m->funcs[i]);
-    code_index_stats(m);
-    unsigned char *state = xcalloc(m->nfuncs, 1);
-    for (u32 i = 0; i < m->nfuncs; i++)
-        if (!state[i]) decode_call_closure(m, &m->funcs[i], state);
-    free(state);
-    return true;
+    if (ok) analyze_module(&d);
+    free(consts.entry), free(d.slots), free(d.slot_lists);
+    return ok;
 }

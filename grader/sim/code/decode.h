@@ -23,6 +23,8 @@
  *   address_reuse.c        accesses that repeat an earlier one's addresses
  *   cas_retry.c            loads that an atomic then verifies
  *   global_polls.c         accesses by which a block waits for another block
+ *   slot_sharing.c         registers of a kernel that share a slot
+ *   operands.c             what an op reads and writes
  *   barrier_divergence.c   branches that may bypass a barrier
  *   wgmma_fence_check.c    where wgmma.fence may be missing
  *   stat_index.c           what each statistics slot counts */
@@ -39,6 +41,15 @@ enum {
     MAX_FRAME_BYTES = 64 << 20
 };
 
+/* A slot of a frame: 64 to 512 bytes, or 4 for a predicate. */
+struct frame_slot {
+    u32 offset, bytes;
+};
+/* The slots of a function, in decoder.slots. */
+struct slot_list {
+    u32 first, n;
+};
+
 struct decoder {
     struct sim_module *m;
     const struct ptx_func *f;
@@ -47,8 +58,11 @@ struct decoder {
     u32 loc;          /* the last known source location; instructions without one belong to it */
     ref *regs;        /* by PTX register */
     u32 *read_counts; /* how often each register is read */
-    u32 *store_use_counts;          /* how often a store writes it to memory */
-    u32 frame_bytes;                /* allocated so far */
+    u32 *store_use_counts;    /* how often a store writes it to memory */
+    u32 frame_bytes;          /* allocated so far */
+    struct frame_slot *slots; /* of all functions decoded so far */
+    u32 nslots, slots_capacity;
+    struct slot_list *slot_lists;   /* by function */
     struct param_area *param_areas; /* of this function: formals and call sequences */
     u32 nparam_areas;
     /* The alloca stack in use when the function began; REF_NONE if it doesn't allocate. */
@@ -118,6 +132,7 @@ struct op *decode_emit_named(struct decoder *d, const char *mnemonic);
 
 /* New slots. `bytes` is the size of one lane's register (1 = predicate). */
 ref decode_slot_new(struct decoder *d, unsigned bytes);
+static inline u32 decode_slot_bytes(unsigned bytes) { return bytes == 1 ? 4 : bytes * 32; }
 ref decode_slot_const(struct decoder *d, u64 value, unsigned bytes);
 unsigned decode_reg_bytes(enum ptx_type t);
 
@@ -217,6 +232,10 @@ void decode_find_missing_fences(struct decoder *d);
 void decode_emit_fence_notes(struct decoder *d);
 /* definite_assignment.c: lists the registers that the function must zero when it is entered. */
 void decode_find_unassigned(struct decoder *d);
+/* slot_sharing.c: lets registers share slots if many blocks of the kernel may be resident at once.
+ * `slots`: the slots of its frame, one for each register. */
+void decode_share_slots(struct sim_module *m, struct sim_func *c, const struct frame_slot *slots,
+                        u32 nslots);
 /* Begins a new segment. */
 void decode_emit_fallthrough(struct decoder *d);
 static inline bool decode_ends_segment(const struct op *o) { return o->kind != OP_LANEWISE; }

@@ -1,6 +1,7 @@
 /* decode_op.c — decodes operands to refs, opcode texts to opcodes, and the instructions that are an
  * expression. See decode.h. */
 #include "grader/sim/code/decode.h"
+#include "common/grow.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -131,11 +132,13 @@ unsigned decode_reg_bytes(enum ptx_type t) {
 }
 
 ref decode_slot_new(struct decoder *d, unsigned bytes) {
-    unsigned size = bytes == 1 ? 4 : bytes * 32, align = size < 64 ? size : 64;
+    unsigned size = decode_slot_bytes(bytes), align = size < 64 ? size : 64;
     if (d->frame_bytes > MAX_FRAME_BYTES)
         return REF(BASE_FRAME, 0); /* an error is set once the function is complete */
     d->frame_bytes = (d->frame_bytes + align - 1) & ~(align - 1);
     ref r = REF(BASE_FRAME, d->frame_bytes);
+    GROW(d->slots, d->nslots + 1, d->slots_capacity, 1024);
+    d->slots[d->nslots++] = (struct frame_slot){d->frame_bytes, size};
     d->frame_bytes += size;
     return r;
 }

@@ -8,6 +8,7 @@
  * none. */
 #include "grader/sim/core/livelock.h"
 #include "grader/sim/code/decode.h"
+#include "grader/sim/code/operands.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +22,6 @@ static bool has_opcode(const struct op *o, const char *name) {
 
 static bool is_memory_op(const struct op *o) {
     return has_opcode(o, "ld") || has_opcode(o, "st") || has_opcode(o, "atom");
-}
-
-/* Returns true for an op that does nothing but write `dst`, a register of whole lanes. */
-static bool is_arithmetic(const struct op *o) {
-    const struct opcode_desc *r = &insn_opcodes[o->opcode];
-    return o->kind == OP_LANEWISE && r->form == FORM_REGULAR && r->dst != PTX_PRED &&
-           r->dst != PTX_NO_TYPE && ref_base(o->dst) == BASE_FRAME;
 }
 
 static bool is_known(const struct op *o) {
@@ -69,11 +63,12 @@ static void mark_control_operands(struct counter_ctx *c, const struct op *o) {
 }
 
 static void mark_operands(struct counter_ctx *c, const struct op *o) {
-    bool is_counter = is_arithmetic(o) && !(c->marks[ref_offset(o->dst) / MARK_BYTES] & MATTERS);
+    bool is_counter =
+        code_is_arithmetic(o) && !(c->marks[ref_offset(o->dst) / MARK_BYTES] & MATTERS);
     if (is_counter) return;
     mark(c, o->guard);
     for (u32 i = 0; i < MAX_SRC_OPERANDS; i++) mark(c, o->src[i]);
-    if (is_arithmetic(o)) return;
+    if (code_is_arithmetic(o)) return;
     mark(c, o->dst);
     if (is_memory_op(o)) mark_memory_operands(c, &c->m->mems[o->aux]);
     mark_control_operands(c, o);
@@ -108,7 +103,7 @@ static bool check_known(struct counter_ctx *c, const struct op *o) {
 static bool mark_op(struct counter_ctx *c, const struct op *o) { return mark_operands(c, o), true; }
 
 static bool mark_counter(struct counter_ctx *c, const struct op *o) {
-    if (!is_arithmetic(o) || c->marks[ref_offset(o->dst) / MARK_BYTES] & MATTERS) return true;
+    if (!code_is_arithmetic(o) || c->marks[ref_offset(o->dst) / MARK_BYTES] & MATTERS) return true;
     u32 bytes = 32 * decode_reg_bytes((enum ptx_type)insn_opcodes[o->opcode].dst);
     memset(c->marks + ref_offset(o->dst) / MARK_BYTES, 1, bytes / MARK_BYTES);
     return c->has_changed = true;

@@ -283,17 +283,21 @@ static void store_undef(struct exec *x, const struct op *o, u32 mask, const stru
         undef_set_operand(x, o->src[3], 1, mask, r ? r->second_undef : NULL, origin);
 }
 
-static u8 first_origin(const struct exec *x, const struct op *o) {
-    u8 origin = 0;
+/* Returns the origin of the first operand that is undefined in one of the lanes. In other lanes,
+ * its slot may still hold an undefined value of another register (code/slot_sharing.c). */
+static u8 first_origin(const struct exec *x, const struct op *o, u32 lanes) {
     bool has_second_dst = insn_opcodes[o->opcode].form == FORM_SETP;
-    for (u32 i = 0; i < (has_second_dst ? 3u : MAX_SRC_OPERANDS) && !origin; i++)
-        origin = undef_operand_origin(x, o->src[i]);
-    return origin;
+    for (u32 i = 0; i < (has_second_dst ? 3u : MAX_SRC_OPERANDS); i++) {
+        u32 bytes = bytes_of(o, (int)i);
+        if (bytes && undef_operand_lanes(x, o->src[i], bytes) & lanes)
+            return undef_operand_origin(x, o->src[i]);
+    }
+    return 0;
 }
 
 void undef_run_lane_op(struct exec *x, const struct op *o, u32 mask, u32 undef_guard_lanes) {
     struct undef_result r;
-    u8 origin = first_origin(x, o);
+    u8 origin = first_origin(x, o, mask);
     if (origin && mask && !propagate_undef(x, o, &r)) origin &= UNDEF_MAX_ORIGINS;
     u8 guard = undef_operand_origin(x, o->guard);
     if (mask) o->run(x, o, mask);

@@ -38,12 +38,14 @@ static const struct warp_sync_desc *desc_of(const struct exec *x, const struct o
     return &x->worker->launch->module->warp_syncs[o->aux];
 }
 
-static u64 read_undef(const struct warp *w, const void *slot, ref r, u32 bytes, u64 out[32],
-                      struct warp_exchange *e) {
+/* Returns those of the lanes in which the operand is undefined. */
+static u32 read_undef(const struct warp *w, const void *slot, ref r, u32 bytes, u32 lanes,
+                      u64 out[32], struct warp_exchange *e) {
     u8 origin = r != REF_NONE && ref_base(r) == BASE_FRAME ? *undef_origin_of(w, slot) : 0;
     memset(out, 0, 32 * sizeof *out);
-    if (origin) e->origin = origin;
-    return origin ? undef_get(w, slot, bytes, out) : 0;
+    lanes &= origin ? undef_get(w, slot, bytes, out) : 0;
+    if (lanes) e->origin = origin;
+    return lanes;
 }
 
 static void gather_undef(const struct exec *x, const struct warp *w, const struct warp_split *f,
@@ -52,12 +54,12 @@ static void gather_undef(const struct exec *x, const struct warp *w, const struc
     const struct warp_sync_desc *d = desc_of(x, o);
     u32 bytes = d->kind == WARP_SYNC_VOTE ? 1 : d->wide ? 8 : 4;
     u64 bits[32];
-    read_undef(w, operand_slot(x, w, f, o->src[0]), o->src[0], bytes, bits, e);
+    read_undef(w, operand_slot(x, w, f, o->src[0]), o->src[0], bytes, lanes, bits, e);
     for (u32 l = 0; l < 32; l++)
         if (lanes >> l & 1) e->undef[l] = bits[l];
     for (u32 i = 1; d->kind == WARP_SYNC_SHFL && i < 3; i++)
         e->undef_operand_lanes |=
-            lanes & (u32)read_undef(w, operand_slot(x, w, f, o->src[i]), o->src[i], 4, bits, e);
+            read_undef(w, operand_slot(x, w, f, o->src[i]), o->src[i], 4, lanes, bits, e);
 }
 
 static void gather_operands(const struct exec *x, const struct warp *w, const struct warp_split *f,

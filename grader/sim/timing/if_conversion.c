@@ -159,7 +159,8 @@ void time_convert_branches(struct region_table *r, struct region *g) {
     for (u32 s = g->first_segment; s < g->first_segment + g->nsegments; s++) {
         u32 n = time_if_segments(r, s);
         if (!n || s + n + 1 >= g->first_segment + g->nsegments) continue;
-        u32 branch = m->segments[s].last, guard = time_register_number(r, m->ops[branch].guard);
+        u32 branch = m->segments[s].last,
+            guard = time_register_number(r, m->unshared_ops[branch].guard);
         for (u32 i = 0; i < n; i++) remove_branch(g, m->segments[s + i].last);
         for (u32 i = n - arm_count(n) + 1; i <= n; i++) predicate_arm(r, g, guard, s + i);
     }

@@ -75,21 +75,21 @@ static void add_memory_refs(struct region_table *r, struct sched_insn *s,
 static bool is_cp_async_load(const struct sim_module *m, u32 op) {
     enum { MAX_DISTANCE = 4 };
     for (u32 i = op + 1; i < m->nops && i <= op + MAX_DISTANCE; i++)
-        if (!strcmp(insn_opcodes[m->ops[i].opcode].name, "st") &&
-            m->mems[m->ops[i].aux].is_cp_async)
-            return m->ops[i].target == i - op;
+        if (!strcmp(insn_opcodes[m->unshared_ops[i].opcode].name, "st") &&
+            m->unshared_mems[m->unshared_ops[i].aux].is_cp_async)
+            return m->unshared_ops[i].target == i - op;
     return false;
 }
 
 /* Returns true if the op makes an access of its own, such as each of wmma's and ldmatrix's. The
  * store of a cp.async does not: it belongs to its load. */
 static bool has_access(const struct sim_module *m, const struct op *o) {
-    return time_is_memory_op(o) && !m->mems[o->aux].is_cp_async;
+    return time_is_memory_op(o) && !m->unshared_mems[o->aux].is_cp_async;
 }
 
 /* Marks ops that start copies, commit or wait for a group, or arrive at the cluster's barrier. */
 static void mark_async_op(const struct sim_module *m, struct sched_insn *s) {
-    const char *name = insn_opcodes[m->ops[s->op].opcode].name;
+    const char *name = insn_opcodes[m->unshared_ops[s->op].opcode].name;
     if (!strcmp(name, "cluster.arrive")) s->kind = SCHED_CLUSTER_ARRIVE;
     if (!strcmp(name, "cp.async.group") || !strcmp(name, "wgmma.group"))
         s->kind = SCHED_ASYNC_GROUP, s->ordered = true;
@@ -100,10 +100,10 @@ static void mark_async_op(const struct sim_module *m, struct sched_insn *s) {
 /* Marks fences that reach other SMs, and accesses that release, which ptxas makes of a fence and a
  * plain access. */
 static void mark_fence(const struct sim_module *m, struct sched_insn *s) {
-    const struct op *o = &m->ops[s->op];
+    const struct op *o = &m->unshared_ops[s->op];
     const char *name = insn_opcodes[o->opcode].name;
     bool is_fence = !strcmp(name, "membar") || !strcmp(name, "fence");
-    const struct mem_desc *d = s->kind == SCHED_MEMORY ? &m->mems[o->aux] : NULL;
+    const struct mem_desc *d = s->kind == SCHED_MEMORY ? &m->unshared_mems[o->aux] : NULL;
     if (is_fence && o->imm == FENCE_GPU_SCOPE) s->kind = SCHED_FENCE, s->ordered = true;
     if (d && d->is_release && !d->is_cluster_scope && d->space != SPACE_SHARED)
         s->is_release = s->ordered = true;
@@ -169,7 +169,7 @@ static void lower_wgmma(struct region_table *r, struct sched_insn *s,
 }
 
 static void lower_matrix_op(struct region_table *r, struct sched_insn *s) {
-    const struct op *o = &r->module->ops[s->op];
+    const struct op *o = &r->module->unshared_ops[s->op];
     const char *name = insn_opcodes[o->opcode].name;
     bool product = !strcmp(name, "mma");
     if (!strcmp(name, "wgmma") && !(r->disabled_terms & TERM_BIT(LOWERING)))
@@ -215,7 +215,7 @@ static bool converts_in_alu(const struct gpu_device *d, const char *name) {
 
 static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s) {
     const struct sim_module *m = r->module;
-    const struct op *o = &m->ops[op];
+    const struct op *o = &m->unshared_ops[op];
     const struct opcode_desc *row = &insn_opcodes[o->opcode];
     struct lowering to = time_lower_insn(row->name, row->pipe);
     if (r->disabled_terms & TERM_BIT(LOWERING) && row->pipe != PIPE_NONE)
@@ -229,22 +229,22 @@ static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s
                              .xu_count = to.xu_count,
                              .is_cp_async = copy,
                              .is_cp_async_store =
-                                 time_is_memory_op(o) && m->mems[o->aux].is_cp_async,
+                                 time_is_memory_op(o) && m->unshared_mems[o->aux].is_cp_async,
                              .ends_block = has_slow_path(row->name),
                              .latency = time_fixed_latency(r->device, to.pipe)};
     for (u32 i = 0; i < MAX_SRC_OPERANDS; i++) add_source(r, s, o->src[i]);
     add_source(r, s, o->guard);
     add_destination(r, s, o->dst);
-    if (time_is_memory_op(o)) add_memory_refs(r, s, &m->mems[o->aux]);
+    if (time_is_memory_op(o)) add_memory_refs(r, s, &m->unshared_mems[o->aux]);
     mark_async_op(m, s);
     mark_fence(m, s);
     if (!strcmp(row->name, "nanosleep") && o->weight) s->sleep_ns = sleep_duration(o->imm);
     if (o->kind == OP_BAR) s->kind = SCHED_BARRIER;
     if (o->kind == OP_WARP_SYNC) {
-        add_source(r, s, m->warp_syncs[o->aux].member_mask);
-        add_destination(r, s, m->warp_syncs[o->aux].pred_dst);
-        bool data = m->warp_syncs[o->aux].kind == WARP_SYNC_SHFL ||
-                    m->warp_syncs[o->aux].kind == WARP_SYNC_MATCH;
+        add_source(r, s, m->unshared_warp_syncs[o->aux].member_mask);
+        add_destination(r, s, m->unshared_warp_syncs[o->aux].pred_dst);
+        bool data = m->unshared_warp_syncs[o->aux].kind == WARP_SYNC_SHFL ||
+                    m->unshared_warp_syncs[o->aux].kind == WARP_SYNC_MATCH;
         s->pipe = data ? PIPE_LSU : PIPE_ALU;
         s->latency = time_fixed_latency(r->device, s->pipe);
     }
@@ -259,7 +259,7 @@ static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s
 /* ---- folding: ptxas merges address arithmetic into other instructions ---- */
 
 static bool name_starts_with(const struct region_table *r, u32 op, const char *prefix) {
-    return !strncmp(insn_opcodes[r->module->ops[op].opcode].name, prefix, strlen(prefix));
+    return !strncmp(insn_opcodes[r->module->unshared_ops[op].opcode].name, prefix, strlen(prefix));
 }
 
 /* Folds 64-bit additions: base + index × size is one IMAD.WIDE, and register + constant becomes the
@@ -268,7 +268,7 @@ static void fold_addresses(struct region_table *r, struct sched_insn *insns, u32
     memset(last_def, 0xff, r->nregisters * sizeof *last_def);
     for (u32 i = 0; i < n; i++) {
         struct sched_insn *s = &insns[i];
-        const struct op *o = &r->module->ops[s->op];
+        const struct op *o = &r->module->unshared_ops[s->op];
         bool add64 = name_starts_with(r, s->op, "add.s64") || name_starts_with(r, s->op, "add.u64");
         if (add64) {
             bool constant = ref_base(o->src[0]) == BASE_CONST || ref_base(o->src[1]) == BASE_CONST;
@@ -288,18 +288,18 @@ static void fold_addresses(struct region_table *r, struct sched_insn *insns, u32
 static const struct mem_desc *shared_access(const struct region_table *r,
                                             const struct sched_insn *s) {
     if (s->kind != SCHED_MEMORY) return NULL;
-    const struct mem_desc *d = &r->module->mems[r->module->ops[s->op].aux];
+    const struct mem_desc *d = &r->module->unshared_mems[r->module->unshared_ops[s->op].aux];
     return d->space == SPACE_SHARED && (d->verb == MEM_LOAD || d->verb == MEM_STORE) ? d : NULL;
 }
 
 /* Returns the earlier access into which the one at `i` is merged: same base, within 16 bytes. NULL
  * if there is none. */
 static struct sched_insn *leader_of(const struct region_table *r, struct sched_insn *insns, u32 i) {
-    const struct op *o = &r->module->ops[insns[i].op];
-    const struct mem_desc *d = &r->module->mems[o->aux];
+    const struct op *o = &r->module->unshared_ops[insns[i].op];
+    const struct mem_desc *d = &r->module->unshared_mems[o->aux];
     while (i-- > 0) {
         const struct mem_desc *l = shared_access(r, &insns[i]);
-        const struct op *p = &r->module->ops[insns[i].op];
+        const struct op *p = &r->module->unshared_ops[insns[i].op];
         s64 distance = p->imm - o->imm;
         if (l && l->merged_bytes > MERGED_INTO_OTHER && l->verb == d->verb &&
             p->src[0] == o->src[0] && distance < 16 && distance > -16)
@@ -371,8 +371,8 @@ static u32 compute_start(struct region_table *r, struct dependence_tracker *w,
     for (u32 k = 0; k < s->ndst; k++)
         if (w->last_use[s->dst[k]] > t) t = w->last_use[s->dst[k]];
     if (s->kind == SCHED_MEMORY) {
-        const struct op *o = &r->module->ops[s->op];
-        const struct mem_desc *d = &r->module->mems[o->aux];
+        const struct op *o = &r->module->unshared_ops[s->op];
+        const struct mem_desc *d = &r->module->unshared_mems[o->aux];
         struct access_range at = {
             o->src[0], in_frame(o->src[0]) ? w->version[register_number(r, o->src[0])] : 0, o->imm,
             o->imm + d->width * d->count};
@@ -426,7 +426,8 @@ static void schedule_insns(struct region_table *r, struct sched_insn *insns, u32
     u32 last = 0, block_start = 0;
     for (u32 i = 0; i < n; i++) {
         bool is_terminator =
-            insns[i].ends_block || (i + 1 == n && r->module->ops[insns[i].op].kind != OP_LANEWISE);
+            insns[i].ends_block ||
+            (i + 1 == n && r->module->unshared_ops[insns[i].op].kind != OP_LANEWISE);
         u32 latency = insns[i].kind == SCHED_MEMORY ? r->device->lat_l1 : insns[i].latency;
         key[i] = (struct start_key){
             apply_fence(&fence, &insns[i], compute_start(r, &w, &insns[i], latency)), i};
@@ -480,7 +481,7 @@ static struct region *find(struct region_table *r, u32 segment, u32 n) {
 
 /* Returns true if the segment ends in a shuffle or vote, which does not end a basic block. */
 static bool continues_basic_block(const struct sim_module *m, u32 segment) {
-    const struct op *o = &m->ops[m->segments[segment].last];
+    const struct op *o = &m->unshared_ops[m->segments[segment].last];
     return o->kind == OP_WARP_SYNC && !in_frame(o->guard);
 }
 

@@ -14,7 +14,8 @@ struct kernel_rig rig_open_with(const char *ptx, struct rig_options o) {
                              .adversarial_schedule = o.adversarial,
                              .memory_limit = o.memory,
                              .devices = o.devices,
-                             .ptx_counters = o.ptx_counters};
+                             .ptx_counters = o.ptx_counters,
+                             .native = o.native};
     struct kernel_rig r = {.sim = sim_open(&so, &e)};
     ck_assert_msg(r.sim != NULL, "%s", e.text);
     r.module = sim_load(r.sim, ptx, strlen(ptx), &e);

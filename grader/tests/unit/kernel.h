@@ -19,6 +19,7 @@ struct rig_options {
     uint64_t memory;    /* of each device */
     unsigned devices;   /* 0 = 1 */
     const char *device; /* NULL = h200 */
+    enum sim_native native;
 };
 
 /* Fails the test where the PTX does not load. */
