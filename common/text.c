@@ -128,16 +128,30 @@ void text_demangle(struct buf *b) {
     *b = out;
 }
 
-void text_strip_comments(struct buf *text) {
+/* Returns true if blank lines surround the comment from `open` to `end` in a text. */
+static bool is_block(const char *text, const char *open, const char *end) {
+    return open - text >= 2 && !strncmp(open - 2, "\n\n", 2) && !strncmp(end, "\n\n", 2);
+}
+
+/* Removes the comments; with `keeps_blocks`, a block stays, without its content. */
+static void remove_comments(struct buf *text, bool keeps_blocks) {
+    static const char block[] = "<!---->";
     char *to = text->data;
     for (const char *at = to, *end; at && *at; at = end) {
         const char *open = strstr(at, "<!--"), *stop = open ? open : at + strlen(at);
-        memmove(to, at, (size_t)(stop - at)), to += stop - at;
         end = open ? strstr(open, "-->") : NULL;
-        if (end) end += 3 + (end[3] == '\n');
+        bool stays = end && keeps_blocks && is_block(text->data, open, end + 3);
+        memmove(to, at, (size_t)(stop - at)), to += stop - at;
+        if (end) end += 3;
+        if (stays) memcpy(to, block, sizeof block - 1), to += sizeof block - 1;
+        else if (end) end += *end == '\n';
     }
     if (text->data) *to = 0, text->size = (size_t)(to - text->data);
 }
+
+void text_strip_comments(struct buf *text) { remove_comments(text, false); }
+
+void text_empty_comments(struct buf *text) { remove_comments(text, true); }
 
 bool text_starts_with(const char *s, const char *prefix) {
     return strncmp(s, prefix, strlen(prefix)) == 0;

@@ -20,6 +20,9 @@ void text_demangle(struct buf *b);
 /* Removes HTML comments from a Markdown text, each with a newline directly after it. They hold data
  * for programs: the answers of a quiz, the sources of figures. */
 void text_strip_comments(struct buf *text);
+/* The same, for a text that becomes a page: a comment between blank lines stays, as `<!---->`,
+ * because it ends a list. Without it, indented code below would be text of the last item. */
+void text_empty_comments(struct buf *text);
 /* Copies to `out` the word of a text that is nearest to `word`; false if none is near. Words are
  * letters, digits, - and _; an option (-…) is near options only. */
 bool text_nearest(const char *word, const char *words, char *out, size_t size);

@@ -67,7 +67,7 @@ static void put_curves(const struct tune_page *p, struct buf *out) {
     struct page_series *series = xcalloc(p->ndevices, sizeof *series);
     for (unsigned i = 0; i < n; i++) short_label(p->space, i, text[i]), names[i] = text[i];
     for (unsigned d = 0; d < p->ndevices; d++) {
-        series[d] = (struct page_series){p->devices[d], &us[(size_t)d * n]};
+        series[d] = (struct page_series){p->devices[d], &us[(size_t)d * n], 0};
         const struct tune_row *best = tune_best(p, d);
         for (unsigned i = 0; i < n; i++) {
             double v = tune_row_at(p, d, i)->us;

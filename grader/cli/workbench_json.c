@@ -95,7 +95,7 @@ struct json_t *workbench_contents_json(const struct gpu_device *d) {
 static json_t *markdown_json(const char *path) {
     struct buf text = {0};
     struct err ignored = {0};
-    if (file_read(path, MAX_TEXT_BYTES, &text, &ignored)) text_strip_comments(&text);
+    if (file_read(path, MAX_TEXT_BYTES, &text, &ignored)) text_empty_comments(&text);
     json_t *j = text_json(&text);
     buf_free(&text);
     return j;
@@ -106,7 +106,7 @@ static json_t *task_json(const struct exercise *ex) {
     struct buf text = {0}, task = {0};
     struct err ignored = {0};
     if (file_read(book_chapter_file(ex, ".md"), MAX_TEXT_BYTES, &text, &ignored))
-        text_strip_comments(&text);
+        text_empty_comments(&text);
     const char *hints = strstr(buf_str(&text), "\n## Hint ");
     buf_add(&task, buf_str(&text), hints ? (size_t)(hints - buf_str(&text)) : text.size);
     json_t *j = text_json(&task);
@@ -121,7 +121,7 @@ struct json_t *workbench_hints_json(const struct exercise *ex) {
     json_t *shown = json_array();
     progress_load(ex, &p);
     if (file_read(book_chapter_file(ex, ".md"), MAX_TEXT_BYTES, &text, &ignored))
-        text_strip_comments(&text);
+        text_empty_comments(&text);
     for (unsigned i = 1; i <= p.hint_count; i++) {
         struct buf hint = {0};
         if (cli_find_hint(buf_str(&text), i, &hint)) json_array_append_new(shown, text_json(&hint));

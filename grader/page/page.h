@@ -68,6 +68,7 @@ void page_roofline(double bytes, double flops, double peak_bytes, double peak_fl
 struct page_series {
     const char *name;
     const double *values;
+    double top; /* the axis reaches at least this value; 0 = the largest one */
 };
 /* Appends a chart with a line for each series. */
 void page_line_chart(const char *title, const char *unit, const char *const *names, unsigned n,

@@ -239,10 +239,12 @@ static double value_y(const struct scale *s, double v) {
 static struct scale series_range(const struct page_series *s, unsigned nseries, unsigned n,
                                  bool logarithmic) {
     struct scale r = {INFINITY, 0, logarithmic};
-    for (unsigned k = 0; k < nseries; k++)
+    for (unsigned k = 0; k < nseries; k++) {
+        r.high = fmax(r.high, s[k].top);
         for (unsigned i = 0; i < n; i++)
             if (isfinite(s[k].values[i]))
                 r.low = fmin(r.low, s[k].values[i]), r.high = fmax(r.high, s[k].values[i]);
+    }
     if (!logarithmic) r.low = 0;
     else r.low /= 1.1, r.high *= 1.1;
     if (!(r.high > r.low)) r.high = r.low + 1;

@@ -391,10 +391,10 @@ void report_picture_history(const struct report_context *b, struct buf *out) {
     }
     buf_puts(out, "<h2>Your runs</h2>\n<div class=\"row two\"><figure>");
     page_line_chart("Score by run", "points", names, b->nhistory,
-                    &(struct page_series){"points", score}, 1, false, out);
+                    &(struct page_series){"points", score, 100}, 1, false, out);
     buf_puts(out, "<figcaption>Points, run by run (times are UTC).</figcaption></figure><figure>");
-    page_line_chart("Time by run", "µs", names, b->nhistory, &(struct page_series){"time", us}, 1,
-                    true, out);
+    page_line_chart("Time by run", "µs", names, b->nhistory, &(struct page_series){"time", us, 0},
+                    1, true, out);
     buf_puts(out, "<figcaption>Time, run by run.</figcaption></figure></div>\n");
     free(score), free(us), free(names), free(text);
 }

@@ -45,7 +45,7 @@ static bool add_page(struct site *s, const char *source, int kind, const char *c
     snprintf(path, sizeof path, "%.2000s/%.1000s", book_root(), source);
     if (!file_exists(path)) return true;
     if (!file_read(path, MAX_TEXT_BYTES, &p.markdown, e)) return false;
-    text_strip_comments(&p.markdown);
+    text_empty_comments(&p.markdown);
     p.source = xstrdup(source), p.path = html_path(source), p.title = title_of(&p.markdown, source);
     site_index_words(&p);
     GROW(s->pages, s->n + 1, s->capacity, 32);

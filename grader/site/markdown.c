@@ -135,6 +135,7 @@ static void render(const struct site *s, const struct site_page *p, const char *
     /* Wide code and tables scroll, also by keyboard. */
     text_replace(&page, "<pre><code", "<pre tabindex=\"0\"><code");
     text_replace(&page, "<table>", "<table tabindex=\"0\">");
+    text_replace(&page, "<!-- raw HTML omitted -->\n", ""); /* comments, which ended lists */
     buf_add(out, buf_str(&page), page.size);
     buf_free(&page);
     free(html);

@@ -63,7 +63,7 @@ function totalCells(total) {
     const note = [total.open && `no score yet: ${total.open}`, total.dropped && `dropped: ${total.dropped}`,
         total.excused && `excused: ${total.excused}`];
     return [element("td", null, lateness(total)),
-        element("td", {title: note.filter(Boolean).join("; ")},
+        element("td.total", {title: note.filter(Boolean).join("; ")},
             total.percent === null ? (total.open ? "open" : "none") : percent(total.percent))];
 }
 

@@ -34,7 +34,9 @@ function blocks(lines, context) {
 
 // Appends the block that begins in line i; returns the line after it.
 function block(lines, i, out, context) {
-    const line = lines[i], heading = /^(#{1,6}) (.*)$/.exec(line);
+    const line = lines[i];
+    if (line === "<!---->") return i + 1; // it ended a list
+    const heading = /^(#{1,6}) (.*)$/.exec(line);
     if (heading) {
         const h = element(`h${Math.min(6, heading[1].length + 1)}`, null, ...inline(heading[2], context));
         h.id = anchor(h.textContent);

@@ -145,6 +145,8 @@ def run(page, url, file, pictures):
     page.wait("/store of 4 bytes by 32 lanes: 32 sectors for 128 bytes, ideal: 4/.test(document.getElementById('line').innerText)", "the stores of line 7")
     page.wait("document.querySelectorAll('#line svg rect').length > 32", "a picture of the accesses")
     page.wait("document.querySelector('.pictures .p0, .pictures .key')", "the account of time")
+    gap = page.eval("""document.querySelector('.editor').getBoundingClientRect().right - document.querySelector('.finding').getBoundingClientRect().right""")
+    expect(gap < 24, f"the finding ends {gap} px before the editor does, so it takes more lines than it needs")
     page.look("exercise", pictures, origin)
 
     # Another device, by the menu; its result is no progress.

@@ -83,6 +83,17 @@ START_TEST(html_comments_are_dropped) {
 }
 END_TEST
 
+START_TEST(a_comment_between_blank_lines_still_ends_a_list) {
+    struct buf b = {0};
+    buf_puts(&b,
+             "One.\n<!--fig 1: 2-->\n\n- two <!--a--> three\n\n<!--code x.cu-->\n\n    int x;\n");
+    text_empty_comments(&b);
+    ck_assert_str_eq(buf_str(&b), "One.\n\n- two  three\n\n<!---->\n\n    int x;\n");
+    ck_assert_uint_eq(b.size, strlen(buf_str(&b)));
+    buf_free(&b);
+}
+END_TEST
+
 UNIT_SUITE(grader_text) {
     Suite *s = suite_create("grader_text");
     TCase *t = tcase_create("text");
@@ -93,6 +104,7 @@ UNIT_SUITE(grader_text) {
     tcase_add_test(t, mangled_names_are_demangled);
     tcase_add_test(t, text_replace_handles_shorter_text);
     tcase_add_test(t, html_comments_are_dropped);
+    tcase_add_test(t, a_comment_between_blank_lines_still_ends_a_list);
     suite_add_tcase(s, t);
     return s;
 }

@@ -122,6 +122,18 @@ START_TEST(a_page_is_valid_and_self_contained) {
 }
 END_TEST
 
+START_TEST(the_axis_of_points_reaches_all_points) {
+    struct result r = hostile();
+    struct buf out = {0};
+    write_page(&r, &out);
+    const char *chart = strstr(buf_str(&out), "Score by run");
+    ck_assert_ptr_nonnull(chart);
+    const char *full = strstr(chart, ">100<"), *end = strstr(chart, "</svg>");
+    ck_assert_msg(full && full < end, "the best run has 43.2 points");
+    buf_free(&out), buf_free(&r.source), buf_free(&r.log);
+}
+END_TEST
+
 START_TEST(text_from_a_submission_is_escaped) {
     struct result r = hostile();
     struct buf out = {0};
@@ -268,6 +280,7 @@ UNIT_SUITE(pages) {
     Suite *s = suite_create("pages");
     TCase *t = tcase_create("pages");
     tcase_add_test(t, a_page_is_valid_and_self_contained);
+    tcase_add_test(t, the_axis_of_points_reaches_all_points);
     tcase_add_test(t, text_from_a_submission_is_escaped);
     tcase_add_test(t, a_page_shows_the_numbers_of_the_result);
     tcase_add_test(t, drawn_sectors_match_the_counted_ones);
