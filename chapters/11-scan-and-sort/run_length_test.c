@@ -131,6 +131,14 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
+/* The idea that separates versions which reach the goals from the model solution. */
+static void ideas(void) {
+    ex_suggest(
+        true,
+        "let a warp load 128 elements before its first vote, so that more bytes are in flight",
+        "00-roofline", "Example: one element a thread, or several");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, lengths_come_from_run_starts);
@@ -147,4 +155,4 @@ EXERCISE(run_length, .chapter = "11-scan-and-sort", .title = "Runs, and how long
                   .variants = {"runs of 1 to 64", "each element a run", "one run", "long runs"}},
          .technique_case = {{1 << 20}}, .timed_case = {{1 << 24}}, .reference = reference,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
-         .tests = tests, .baseline = "1-walk");
+         .tests = tests, .ideas = ideas, .baseline = "1-walk");
