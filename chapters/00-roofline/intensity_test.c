@@ -109,9 +109,9 @@ START_TEST(kernels_are_unchanged) {
 END_TEST
 
 START_TEST(each_result_is_written_once) {
-    ex_require_at_most_per("global_store_threads",
-                           count_y(&ex_current_exercise()->technique_case) + 9, "result", 1,
-                           "the predicted bytes have each result written once");
+    ex_require_at_most_per(
+        "global_store_threads", count_y(&ex_current_exercise()->technique_case) + 9, "result", 1,
+        "your prediction has each result written once, so the kernels must do that");
 }
 END_TEST
 

@@ -37,7 +37,7 @@ END_TEST
 START_TEST(each_sector_is_read_once) {
     ex_require_at_most_per("device_read_sectors", ex_element_count(1) / 8, "sector of the input",
                            1.125, "each sector of `in` is needed once");
-    ex_require_at_most("copied_bytes", 0, "a copy reads them once more, although no kernel does");
+    ex_require_at_most("copied_bytes", 0, "a copy reads the matrix once more, as a kernel would");
 }
 END_TEST
 

@@ -81,14 +81,14 @@ START_TEST(accesses_are_coalesced) {
     ex_require_coalesced_stores(
         1.125, "32 lanes with 16 bytes each, side by side, are 16 sectors, all of them used");
     ex_require_at_most_per("device_read_sectors", elements(), "element", 0.148,
-                           "an element is 1/8 of a sector");
+                           "a sector holds 8 elements");
     ex_require_at_most_per("device_write_sectors", elements(), "element", 0.148,
-                           "an element is 1/8 of a sector");
+                           "a sector holds 8 elements");
 }
 END_TEST
 
 START_TEST(no_extra_copies) {
-    ex_require_at_most("copied_bytes", 0, "a copy moves these bytes too, although no kernel does");
+    ex_require_at_most("copied_bytes", 0, "a copy moves these bytes once more, as a kernel would");
 }
 END_TEST
 

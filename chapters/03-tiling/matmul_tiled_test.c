@@ -45,7 +45,7 @@ END_TEST
 START_TEST(few_bank_conflicts) {
     ex_require_at_most_per(
         "bank_conflicts", products() / 32, "warp-wide product", 0.25,
-        "threadIdx.x belongs into the last index of a tile, when it is filled and when it is read");
+        "use threadIdx.x as the last index of a tile, when you fill it and when you read it");
 }
 END_TEST
 

@@ -65,9 +65,12 @@ END_TEST
 
 /* Ideas that separate the ladder's last steps from the model solution. */
 static void ideas(void) {
-    ex_suggest(true,
+    ex_suggest(ex_metric_value("threads") > outputs() / 2,
                "let each thread compute four windows, so that its loads are in flight together",
                "03-tiling", "By hand: window_sum");
+    ex_suggest(ex_metric_value("device_read_sectors") > 1.1 * outputs() / 8,
+               "load a block's own elements from where sectors begin, and its halo apart",
+               "02-coalescing", "By hand: pitched_rows");
 }
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {

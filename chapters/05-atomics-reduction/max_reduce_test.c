@@ -78,6 +78,15 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(8); }
 END_TEST
 
+/* The idea that separates the ladder's last step from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("global_load_requests") >
+                   ex_reduce_count(&ex_current_exercise()->technique_case) / 64.0,
+               "load 16 bytes at a time, several times, and reduce them in a register before lanes "
+               "and warps do",
+               "02-coalescing", "By hand: vector_loads");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, one_atomic_per_block);
@@ -98,5 +107,5 @@ EXERCISE(max_reduce, .chapter = "05-atomics-reduction",
                                "negative, and one -0.0", "one is infinite"}},
          .technique_case = {{1 << 17}}, .timed_case = {{1 << 26}}, .reference = reference,
          .bytes = ex_reduce_bytes, .flops = ex_reduce_flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .ideas = ideas,
          .baseline = "1-atomics");

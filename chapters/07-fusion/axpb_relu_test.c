@@ -62,6 +62,15 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(8); }
 END_TEST
 
+/* The idea that separates the ladder's last step from the model solution. */
+static void ideas(void) {
+    ex_suggest(
+        ex_metric_value("global_load_requests") >
+            ex_fusion_count(&ex_current_exercise()->technique_case) / 48.0,
+        "load and store four elements as one vector, so that each thread has more bytes in flight",
+        "02-coalescing", "By hand: vector_loads");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, one_kernel);
@@ -74,4 +83,4 @@ EXERCISE(axpb_relu, .chapter = "07-fusion", .title = "Three kernels to one, in p
          .draw = {.dim = {{1, 70000}}, .variants = {"", "out is x"}}, .technique_case = {{1 << 17}},
          .timed_case = {{1 << 24}}, .reference = reference, .tolerance = tolerance, .bytes = bytes,
          .flops = flops, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
-         .baseline = "1-three-kernels");
+         .ideas = ideas, .baseline = "1-three-kernels");

@@ -128,7 +128,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(guards, many_SMs_work);
 }
 
-EXERCISE(layer_norm, .chapter = "07-fusion", .title = "Normalise on the way", .args = args,
+EXERCISE(layer_norm, .chapter = "07-fusion", .title = "Normalize on the way", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 100}, {1, 40000}},
                   .max_product = 40000,

@@ -64,7 +64,7 @@ static double products(void) { return outputs() * taps(&ex_current_exercise()->t
 /* The other limits don't count reads of constant memory, so only the filter may be copied there. */
 static void require_only_filter_copied(void) {
     ex_require_at_most("copied_bytes", 4.0 * taps(&ex_current_exercise()->technique_case),
-                       "only the filter belongs into constant memory");
+                       "only the filter belongs in constant memory");
 }
 
 static double constants(void) { return ex_metric_value("const_load_threads"); }

@@ -90,8 +90,8 @@ START_TEST(lanes_take_new_walks) {
                            "a lane whose walk has ended can take another one while the others of "
                            "its warp still walk");
     ex_require_at_most_per("inst_executed", steps() / 32, "32 steps", 20,
-                           "finished lanes that step on, and votes after each step, take issue "
-                           "slots, too");
+                           "steps of finished lanes and votes take issue slots, too: vote rarely, "
+                           "and give a warp many more than 32 walks");
     ex_require_at_most_per("device_read_accesses", ex_element_count(0), "walk", 8,
                            "a walk's state fits into registers: rounds that pass it on through "
                            "memory need few reads for each walk");

@@ -128,8 +128,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 /* 65 536 groups are 256 KB, more than a block's shared memory, so private copies as in `histogram`
  * don't fit. Timed with 128 MB. */
-EXERCISE(warp_aggregate, .chapter = "10-warps", .title = "One lane goes for all of a key",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+EXERCISE(warp_aggregate, .chapter = "10-warps", .title = "One lane for all of a key", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 100000}, {1, 70000}},
                   .variants = {"four keys by stretches", "all of one group"}},
          .technique_case = {{1 << 20, 1 << 16}}, .timed_case = {{1 << 24, 1 << 16}},

@@ -76,9 +76,9 @@ static void require_no_block_barriers(void) {
                            "and written once");
     ex_require_at_most_per("local_requests", groups(), "group", 4, "values can stay in registers");
     ex_require_at_most_per("atomic_operations", groups(), "group", 1,
-                           "nor of words in memory on which lanes wait");
+                           "lanes of one warp need no atomics in memory to wait for each other");
     ex_require_at_most_per("shared_atomic_operations", groups(), "group", 1,
-                           "nor of words on which lanes wait");
+                           "lanes of one warp need no shared atomics to wait for each other");
     ex_require_at_most_per("inst_executed", groups(), "group", 320,
                            "one lane that sorts 32 keys takes its warp as long as 32");
 }
@@ -112,7 +112,7 @@ END_TEST
 static void ideas(void) {
     ex_suggest(true,
                "let a warp sort two groups at a time, so that it issues the shuffle of one while "
-               "the other is under way",
+               "the other is in flight",
                "09-capstone", "What the warps wait for");
 }
 
@@ -126,8 +126,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 }
 
 /* Timed with 64 MB, in and out. */
-EXERCISE(warp_sync, .chapter = "10-warps", .title = "Lanes that do not run in step", .args = args,
-         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+EXERCISE(warp_sync, .chapter = "10-warps", .title = "Lanes that don't run in lockstep",
+         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 70000}}, .variants = {"any order", "falling", "sorted", "all equal"}},
          .technique_case = {{1 << 18}}, .timed_case = {{1 << 24}}, .reference = reference,
          .bytes = bytes, .flops = flops,

@@ -62,7 +62,7 @@ START_TEST(the_input_is_read_once) {
 END_TEST
 
 START_TEST(nothing_is_prepared) {
-    ex_require_at_most("launches", 1, "who reads a flag can clear it for the next call");
+    ex_require_at_most("launches", 1, "the block that reads a flag can clear it for the next call");
     ex_require_at_most("filled_bytes", 0, "a fill before each call is a launch, too");
 }
 END_TEST

@@ -59,7 +59,7 @@ static double elements(void) { return count(&ex_current_exercise()->technique_ca
  * for 32. */
 static void require_sums_in_registers(void) {
     ex_require_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
-                           "local memory is no other place for sums");
+                           "keep sums in registers: local memory goes through L1");
     ex_require_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
                            "a block updates memory once");
     ex_require_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
@@ -125,8 +125,8 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 
 /* The technique case gives each block several rounds. Timed with 64 MB in and 64 MB out, which is
  * more than L2 holds. */
-EXERCISE(inclusive_scan, .chapter = "11-scan-and-sort", .title = "Sums of all before, by warps",
-         .args = args, .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
+EXERCISE(inclusive_scan, .chapter = "11-scan-and-sort", .title = "Sums by warps", .args = args,
+         .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 200000}}, .variants = {"any elements", "all 1"}},
          .technique_case = {{1 << 20}}, .timed_case = {{1 << 24}}, .reference = reference,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},

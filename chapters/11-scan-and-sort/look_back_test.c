@@ -109,7 +109,7 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
 /* The technique case has 256 tiles of 4096. Timed with 64 MB in and 64 MB out, which is more than
  * L2 holds. */
 EXERCISE(look_back, .chapter = "11-scan-and-sort",
-         .title = "One pass: blocks that ask those before them", .args = args,
+         .title = "One pass, in which blocks read earlier results", .args = args,
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = {.dim = {{1, 400000}}, .variants = {"any elements", "all 1"}},
          .technique_case = {{1 << 20}}, .timed_case = {{1 << 24}}, .reference = reference,

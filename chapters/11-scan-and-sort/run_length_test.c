@@ -96,15 +96,15 @@ static void require_no_serial_walk(void) {
     ex_require_at_most_per("inst_executed", elements() / 32, "warp of elements", 120,
                            "while one lane walks, the others of its warp wait");
     ex_require_at_most_per("shared_requests_total", elements() / 32, "warp of elements", 8,
-                           "walking through shared memory is walking, too");
+                           "a walk through shared memory makes the other lanes wait, too");
     ex_require_at_most_per("local_requests", elements() / 32, "warp of elements", 0.25,
-                           "nor is local memory another place for it");
+                           "a walk through local memory makes the other lanes wait, too");
     ex_require_at_most_per("atomic_operations", elements() / 256, "256 elements", 1,
                            "a block updates memory once");
     ex_require_at_most_per("shared_atomic_operations", elements() / 32, "warp of elements", 1,
                            "one atomic a warp at most");
     ex_require_at_most_per("device_write_accesses", elements() / 32, "warp of elements", 4,
-                           "a run has a value, a length, and a start at most");
+                           "a run takes three stores at most: its value, its length and its start");
 }
 
 START_TEST(lengths_come_from_run_starts) { require_no_serial_walk(); }
@@ -115,9 +115,9 @@ END_TEST
  * progress. */
 START_TEST(no_redundant_loads) {
     require_no_serial_walk();
-    ex_require_at_most_per(
-        "device_read_sectors", elements() / 8, "sector of the input", 2.75,
-        "the input is read to count and to write; an element's neighbour is in the next lane");
+    ex_require_at_most_per("device_read_sectors", elements() / 8, "sector of the input", 2.75,
+                           "the input is read to count and to write; an element's neighbour is in "
+                           "the next lane, and a table that all blocks read should be short");
 }
 END_TEST
 
@@ -130,6 +130,14 @@ END_TEST
 
 START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
+
+/* The idea that separates versions which reach the goals from the model solution. */
+static void ideas(void) {
+    ex_suggest(
+        true,
+        "let a warp load 128 elements before its first vote, so that more bytes are in flight",
+        "00-roofline", "Example: one element a thread, or several");
+}
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
@@ -147,4 +155,4 @@ EXERCISE(run_length, .chapter = "11-scan-and-sort", .title = "Runs, and how long
                   .variants = {"runs of 1 to 64", "each element a run", "one run", "long runs"}},
          .technique_case = {{1 << 20}}, .timed_case = {{1 << 24}}, .reference = reference,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
-         .tests = tests, .baseline = "1-walk");
+         .tests = tests, .ideas = ideas, .baseline = "1-walk");

@@ -92,9 +92,9 @@ START_TEST(no_redundant_work) {
     ex_require_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem",
                            1.01, "each cost is read once");
     ex_require_at_most_per("inst_executed", layers(), "layer of a graph", 5400,
-                           "idle work beside a copy hides nothing");
+                           "work that no result needs doesn't hide a copy");
     ex_require_at_most_per("threads", graphs(), "graph", 512,
-                           "there are 512 results, and idle threads hide nothing");
+                           "there are 512 results; threads without work don't hide a copy");
     ex_require_at_most_per("bank_conflicts", layers(), "layer of a graph", 64,
                            "lanes read neighbours of a row");
 }

@@ -64,7 +64,7 @@ END_TEST
 
 START_TEST(each_byte_is_moved_once) {
     ex_require_at_most_per("device_read_sectors", ex_problem_sectors(), "sector of the problem",
-                           0.55, "half of the problem is read");
+                           0.55, "half of the problem's sectors are read");
     ex_require_at_most_per("device_write_sectors", ex_problem_sectors(), "sector of the problem",
                            0.55, "and half written");
     ex_require_at_most("local_requests", 0, "data doesn't need to pass through local memory");

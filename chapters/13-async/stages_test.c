@@ -94,7 +94,8 @@ START_TEST(no_redundant_work) {
                            1.01, "each cost is read once");
     ex_require_at_most_per("inst_executed", layers(), "layer of a graph", 800,
                            "idle work beside a copy hides nothing");
-    ex_require_at_most_per("threads", graphs(), "graph", 256, "idle threads hide nothing");
+    ex_require_at_most_per("threads", graphs(), "graph", 256,
+                           "threads without work don't hide a copy");
     ex_require_at_most_per("bank_conflicts", layers(), "layer of a graph", 16,
                            "lanes read neighbours of a row");
 }

@@ -41,9 +41,9 @@ static double cubes(void) { return products() / (16 * 16 * 16); }
  * values with shuffles takes 34. */
 static void require_tiles_in_shared_memory(void) {
     ex_require_at_least_per("flops_matrix", products(), "product", 2,
-                            "each product is a multiplication and an addition there");
+                            "tensor cores compute each product: a multiplication and an addition");
     ex_require_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 24,
-                           "what warps do beside the products is work, too");
+                           "instructions other than the products take issue slots, too");
     ex_require_at_least_per("shared_load_requests", cubes(), "16 x 16 x 16 products", 0.25,
                             "fragments come from shared memory");
     ex_require_at_most_per("device_read_sectors", products(), "product", 1.0 / 1000,

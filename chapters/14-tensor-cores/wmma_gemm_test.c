@@ -40,7 +40,7 @@ static void require_tensor_core_products(void) {
     ex_require_at_most_per("inst_executed", cubes(), "16 x 16 x 16 products", 40,
                            "one instruction of a warp multiplies 16 x 16 by 16 x 16");
     ex_require_at_most_per("flops", products(), "product", 0.1,
-                           "nothing is left to multiply for single lanes");
+                           "tensor cores compute all products, so lanes multiply nothing");
     ex_require_at_least_per("flops_matrix", products(), "product", 2,
                             "each product is a multiplication and an addition there");
 }

@@ -88,7 +88,7 @@ END_TEST
 START_TEST(a_row_is_read_once) {
     ex_require_at_most_per("device_read_sectors", ex_element_count(0) / 8, "sector of the matrix",
                            1.0625,
-                           "several blocks together have room for a row, and it is read once");
+                           "the blocks of a cluster together can keep a row, and read it once");
     ex_require_at_most_per("device_write_sectors", ex_element_count(0) / 8, "sector of the matrix",
                            1.0625, "the result is written once, and nothing else is");
     ex_require_at_most("local_requests", 0,
@@ -109,7 +109,7 @@ END_TEST
 static void ideas(void) {
     ex_suggest(ex_metric_value("cluster_load_requests") > 0,
                "exchange maximum and sum at once, written into the other blocks' shared memory, so "
-               "that everybody reads at home",
+               "that each block reads only its own",
                "15-clusters", "By hand: long_rows");
     ex_suggest(true, "load and store four elements as one vector", "02-coalescing",
                "By hand: vector_loads");

@@ -95,9 +95,9 @@ END_TEST
 
 /* About twelve rounds; 24 if their number is fixed beforehand. */
 START_TEST(a_row_is_read_once) {
-    ex_require_at_most_per(
-        "device_read_sectors", ex_element_count(1) / 8, "sector of the matrix", 1.0625,
-        "several blocks together have room for a row, and all rounds find it there");
+    ex_require_at_most_per("device_read_sectors", ex_element_count(1) / 8, "sector of the matrix",
+                           1.0625,
+                           "the blocks of a cluster together can keep a row for all rounds");
     ex_require_at_most_per("device_write_sectors", ex_element_count(1) / 8, "sector of the matrix",
                            0.0625, "a round writes a threshold, and no rows");
     ex_require_at_most("local_requests", 0,

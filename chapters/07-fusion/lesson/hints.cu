@@ -19,7 +19,7 @@ static void persist(cudaStream_t stream, float *table) {
     window.accessPolicyWindow.num_bytes = TABLE * sizeof *table;
     window.accessPolicyWindow.hitRatio = 1.0f;                       // all of it
     window.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
-    window.accessPolicyWindow.missProp = cudaAccessPropertyStreaming; // what else the kernel reads
+    window.accessPolicyWindow.missProp = cudaAccessPropertyStreaming; // the rest of the window, if the ratio is below 1
     cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &window);
 }
 

@@ -1,5 +1,5 @@
 // The matrix is not filled up to 16 rows, and a fragment reads behind it.
-// lesson: chapters/14-tensor-cores/README.md, When it does not pay
+// lesson: chapters/14-tensor-cores/README.md, When it doesn't pay
 // expect: out-of-bounds
 #include "../mistake.h"
 #include <cuda_fp16.h>
