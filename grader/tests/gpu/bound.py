@@ -205,6 +205,20 @@ def agrees(row, text):
     if verdict(row) == "latency": return said in ("latency", "atomics")
     return said in highest(row)
 
+def fabric_sets_l2(row):
+    """True if ncu's throughput of L2 is that of the link between its halves."""
+    return row.get("lts__ltcfabric2ltc_cycles_active%", 0) >= row.get("lts__throughput%", 0) > 0
+
+def disagreements(rows):
+    """Lines of a table: how often ncu names one limit and the model another, the most frequent first."""
+    kinds = collections.Counter()
+    for row, text in rows:
+        said, share = model_class(text), next(iter(modelled(text).values()), 0)
+        ncu_says = verdict(row) + (", of its halves' link" if verdict(row) == "L2" and fabric_sets_l2(row) else "")
+        if verdict(row) == "latency": said += f", below {RULE} % of the time" if share < RULE else f", {RULE} % of the time or more"
+        kinds[ncu_says, said] += 1
+    return [f"| {kind[0]} | {kind[1]} | {n} |" for kind, n in kinds.most_common()]
+
 def page(rows, folder):
     main = [r for r in rows if r[3] >= 0.1]
     same, busiest = (lambda r: agrees(r[4], r[5])), (lambda r: model_highest(r[5]) in highest(r[4]))
@@ -218,7 +232,9 @@ def page(rows, folder):
            "busy; ncu averages over the slices and shows latency. The model names the resource that is busy for the largest part of the",
            "time, or the longest latency if that takes more.", "",
            f"Of the kernels that take a tenth or more of their version's time, both name the same limit for {count(same)}. The model's busiest",
-           f"unit is ncu's, or within {TIE} points of it, for {count(busiest)}.", "",
+           f"unit is ncu's, or within {TIE} points of it, for {count(busiest)}. Where they differ:", "",
+           "| ncu: limit | model: limit | kernels |", "|---|---|---|",
+           *disagreements([r[4:] for r in main if not same(r)]), "",
            "| version | kernel | time | DRAM | L2 | L1 | SM | ncu: limit | stalls | model: bound by | same |", "|" + "---|" * 11]
     for exercise, version, kernel, share, row, text in rows:
         cells = [f"{v:.0f}" for v in throughputs(row).values()]
@@ -271,7 +287,10 @@ def self_test():
     tied = {"dram__throughput%": 72, "lts__throughput%": 80, "sm__throughput%": 69}
     said.append([agrees(tied, f"{part}, 90 % (next: FMA pipe, 40 %; L1 wavefronts, 3 %)") for part in ("DRAM bandwidth", "L2 bandwidth", "FMA pipe")])
     wanted.append([True, True, False])
-    for got, want in zip(said + [None] * 3, wanted):
+    linked = {"lts__throughput%": 81, "lts__ltcfabric2ltc_cycles_active%": 81, "dram__throughput%": 67}
+    said.append(disagreements([(linked, "DRAM bandwidth, 92 %"), ({"lts__throughput%": 59}, "L2 bandwidth, 58 %"), (linked, "DRAM bandwidth, 70 %")]))
+    wanted.append(["| L2, of its halves' link | DRAM | 2 |", "| latency | L2, below 60 % of the time | 1 |"])
+    for got, want in zip(said + [None] * len(wanted), wanted):
         if got != want: return print(f"{got}\nis not\n{want}") or 1
     for name, row in truth.exercises().items():
         text = truth.generate(name, timed=True)
