@@ -33,11 +33,6 @@ enum {
     TIMESLICE_COST = 20             /* units of core_add_simulation_cost: 0.4 us */
 };
 
-/* Cycles of transfers that wait in DRAM's own queues. More than that fill L2's, and polls wait
- * behind them. H200: a message takes 0.41 us; beside 132 blocks that load 32 KiB at a time 0.49,
- * beside 528 3.2 (grader/tests/timing/control-h200.tsv, exchange-plain-…). */
-static const double dram_queue_cycles = 2000;
-
 struct clock_scheduler {
     double *sm_free_at, dram_free_at, dispatch_free_at; /* clocks at which each is free */
     u32 *ready_heap, nready;                            /* running blocks, a heap by clock */
@@ -158,8 +153,6 @@ static void advance_clock(struct worker *k, u32 slot, u64 executed) {
     *sm = max_double(*sm, b->sched_clock) + (double)executed / SCHEDULERS_PER_SM;
     if (p->load_count > loads) latency += d->lat_dram;
     double end = max_double(b->sched_clock + latency, *sm);
-    if (p->poll_latency > 0)
-        end = max_double(end, p->dram_free_at - dram_queue_cycles + p->poll_latency);
     if (p->sector_count > sectors) {
         p->dram_free_at =
             max_double(p->dram_free_at, b->sched_clock) +
