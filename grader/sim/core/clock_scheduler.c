@@ -103,14 +103,15 @@ bool clock_sched_yields(struct exec *x, struct warp *w, u32 lanes, const struct 
     struct launch *l = x->worker->launch;
     struct clock_scheduler *p = l->clock_sched;
     if (!lanes || !has_sync_yields(l)) return false;
-    w->at_sync_point = !w->at_sync_point;
-    if (w->at_sync_point || !p) return w->at_sync_point;
     const struct mem_desc *d = &x->mems[o->aux];
+    w->at_sync_point = !w->at_sync_point;
+    /* A release's fence ends before its store, which the next timeslice begins with. */
+    if (w->at_sync_point && d->is_release && !d->is_cluster_scope) w->fence_count++;
+    if (w->at_sync_point || !p) return w->at_sync_point;
     const struct gpu_device *device = l->sim->options.device;
     if (d->verb == MEM_LOAD || d->verb == MEM_ATOM)
         p->poll_latency =
             max_double(p->poll_latency, d->verb == MEM_LOAD ? device->lat_l2 : device->lat_atomic);
-    if (d->is_release && !d->is_cluster_scope) w->fence_count++;
     p->fetched_ticket |=
         l->module->segments[l->module->segment_of[o - l->module->ops]].fetches_ticket;
     return false;

@@ -22,6 +22,8 @@ void time_cache_open(struct cache *c, double bytes, bool is_lru) {
 void time_cache_close(struct cache *c) { free(c->lines); }
 
 void time_cache_invalidate(struct cache *c) {
+    if (c->is_empty) return; /* blocks that poll may ask for it often */
+    c->is_empty = true;
     memset(c->lines, 0, (size_t)c->sets * c->ways * sizeof *c->lines);
 }
 
@@ -51,6 +53,7 @@ static u32 least_recently_used_way(const struct cache *c, const struct cache_lin
 }
 
 struct cache_line *time_cache_insert(struct cache *c, u64 line) {
+    c->is_empty = false;
     struct cache_line *set = set_of(c, line);
     u32 victim = c->ways;
     for (u32 i = 0; i < c->ways && victim == c->ways; i++)

@@ -56,6 +56,7 @@ struct sched_insn {
     bool is_cp_async_store; /* its store, which takes no issue slot */
     u16 latency;     /* cycles from issue to the result; for memory, the replay computes it */
     bool is_release; /* ordered behind a fence of GPU or system scope */
+    bool empties_l1; /* such a fence, or an acquire: other SMs' writes are visible behind it */
     u32 src[SCHED_MAX_REFS], dst[SCHED_MAX_REFS]; /* register numbers */
     /* Of machine code: cycles to the next instruction; 1 + the scoreboard barrier that reading the
      * operands releases. */
@@ -208,6 +209,7 @@ struct cache_line {
 struct cache {
     struct cache_line *lines;
     u32 sets, ways;
+    bool is_empty;
     bool is_lru; /* replaces the least recently used line of a set, else a random one */
     u64 rng_state, tick;
 };

@@ -98,13 +98,16 @@ static void mark_async_op(const struct sim_module *m, struct sched_insn *s) {
 }
 
 /* Marks fences that reach other SMs, and accesses that release, which ptxas makes of a fence and a
- * plain access. */
+ * plain access. Behind such a fence or an acquire, ptxas has L1 emptied (CCTL.IVALL). */
 static void mark_fence(const struct sim_module *m, struct sched_insn *s) {
     const struct op *o = &m->ops[s->op];
     const char *name = insn_opcodes[o->opcode].name;
     bool is_fence = !strcmp(name, "membar") || !strcmp(name, "fence");
     const struct mem_desc *d = s->kind == SCHED_MEMORY ? &m->mems[o->aux] : NULL;
-    if (is_fence && o->imm == FENCE_GPU_SCOPE) s->kind = SCHED_FENCE, s->ordered = true;
+    if (is_fence && o->imm == FENCE_GPU_SCOPE)
+        s->kind = SCHED_FENCE, s->ordered = s->empties_l1 = true;
+    if (d && d->is_acquire && !d->is_cluster_scope && d->space != SPACE_SHARED)
+        s->empties_l1 = true;
     if (d && d->is_release && !d->is_cluster_scope && d->space != SPACE_SHARED)
         s->is_release = s->ordered = true;
 }

@@ -541,6 +541,8 @@ static void issue(struct sm_model *m, u32 limit) {
     w->issued_at = issue_spills(m, w, t + cycles_to_next(s));
     attribute_issue_stalls(m, w, s, t);
     bool has_fence = waits_for_fence(w, s);
+    if (s->empties_l1 && (s->kind == SCHED_FENCE || access_of_insn(w)))
+        time_cache_invalidate(&m->l1_cache);
     w->insn_index++;
     stall_until(m, w, w->held_until, SIM_STALL_BARRIER);
     if (has_fence) stall_until(m, w, t + m->lat_fence, SIM_STALL_MEMBAR);
