@@ -94,10 +94,16 @@ static void print_float(enum ex_type t, double v, struct buf *out) {
     buf_printf(out, t == EX_F16 ? "%.5g" : t == EX_F32 ? "%.9g" : "%.17g", isnan(v) ? fabs(v) : v);
 }
 
+/* Unsigned words of 64 bits are packed fields, such as a key and its payload: in hexadecimal, with
+ * leading zeros, a reader sees them. */
+static void print_integer(enum ex_type t, int64_t v, struct buf *out) {
+    if (t == EX_U64) buf_printf(out, "0x%016" PRIx64, (uint64_t)v);
+    else buf_printf(out, "%" PRId64, v);
+}
+
 static void print_value(enum ex_type t, const void *data, struct buf *out) {
     if (is_float(t)) print_float(t, load_float(t, data), out);
-    else if (t == EX_U64) buf_printf(out, "%" PRIu64, (uint64_t)load_integer(t, data));
-    else buf_printf(out, "%" PRId64, load_integer(t, data));
+    else print_integer(t, load_integer(t, data), out);
 }
 
 static void print_mismatch(const struct compare_ctx *v, size_t i, struct buf *out) {
@@ -111,7 +117,7 @@ static void print_mismatch(const struct compare_ctx *v, size_t i, struct buf *ou
     double expected_value = is_float(v->a->type) ? ((const double *)v->o->expected)[i]
                                                  : (double)((const int64_t *)v->o->expected)[i];
     if (is_float(v->a->type)) print_float(v->a->type, expected_value, &expected);
-    else buf_printf(&expected, "%" PRId64, ((const int64_t *)v->o->expected)[i]);
+    else print_integer(v->a->type, ((const int64_t *)v->o->expected)[i], &expected);
     buf_printf(out, "\n  %-14s got %-16s expected %-16s", buf_str(&index_text), buf_str(&actual),
                buf_str(&expected));
     if (v->p->ex->tolerance) buf_printf(out, " ±%.3g", tolerance_at(v, i, expected_value));

@@ -44,9 +44,19 @@ const char *path_evasion_exemption(enum path_evasion evasion, const char *exerci
 /* ---- rewriting ---- */
 
 /* Longer names come first, because "unsigned" begins "unsigned int". */
-static const char *const pointee_types[] = {
-    "unsigned char", "unsigned int", "long long", "unsigned", "uint4", "float4",
-    "float2",        "float",        "double",    "int4",     "int",   "half"};
+static const char *const pointee_types[] = {"unsigned long long",
+                                            "unsigned char",
+                                            "unsigned int",
+                                            "long long",
+                                            "unsigned",
+                                            "uint4",
+                                            "float4",
+                                            "float2",
+                                            "float",
+                                            "double",
+                                            "int4",
+                                            "int",
+                                            "half"};
 enum { TYPE_COUNT = sizeof pointee_types / sizeof *pointee_types };
 
 static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }

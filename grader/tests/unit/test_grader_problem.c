@@ -108,6 +108,31 @@ START_TEST(wrong_element_is_named) {
 }
 END_TEST
 
+/* A key of 32 bits, whose highest bit is set, and a payload. */
+static void packed(const struct ex_case *c, void *const host[], void *const expected[]) {
+    (void)host;
+    for (size_t i = 0; i < count(c); i++) ((uint64_t *)expected[0])[i] = 0x89abcdef00000000 + i + 1;
+}
+
+START_TEST(packed_words_are_shown_in_hexadecimal) {
+    static const struct ex_arg word_args[] = {
+        {.name = "out", .role = EX_OUT, .type = EX_U64, .count = count},
+        {.name = "in", .role = EX_IN, .type = EX_F32, .count = count},
+    };
+    static const struct exercise words = {
+        .name = "words", .args = word_args, .nargs = 2, .reference = packed};
+    struct problem p;
+    struct buf m = {0};
+    make(&p, &words, &(struct ex_case){.dim = {1, 1}});
+    *(uint64_t *)p.arg[0].actual = 0x0123456700000002;
+    ck_assert(!problem_compare(&p, &m));
+    ck_assert_ptr_nonnull(
+        strstr(buf_str(&m), "got 0x0123456700000002 expected 0x89abcdef00000001"));
+    buf_free(&m);
+    problem_close(&p);
+}
+END_TEST
+
 START_TEST(an_unwritten_element_is_reported) {
     struct problem p;
     struct buf m = {0};
@@ -409,6 +434,7 @@ UNIT_SUITE(grader_problem) {
     tcase_add_test(t, different_seeds_give_different_inputs);
     tcase_add_test(t, right_output_passes);
     tcase_add_test(t, wrong_element_is_named);
+    tcase_add_test(t, packed_words_are_shown_in_hexadecimal);
     tcase_add_test(t, an_unwritten_element_is_reported);
     tcase_add_test(t, a_modified_input_is_reported);
     tcase_add_test(t, tolerances_apply_and_nan_is_handled);
