@@ -6,7 +6,9 @@ static int begin_capture(cudaStream_t s, enum cudaStreamCaptureMode mode, cudaGr
     int error = wb_check_stream(s);
     if (error) return error;
     struct wb_capture *c = wb_stream_capture(s);
-    if (!c) return cudaErrorStreamCaptureUnsupported;
+    if (!c)
+        return wb_refuse(cudaErrorStreamCaptureUnsupported,
+                         "a default stream can't be captured: create a stream, and launch into it");
     if (c->graph) return cudaErrorIllegalState;
     if ((unsigned)mode > cudaStreamCaptureModeRelaxed || n > WB_CAPTURE_DEPS)
         return cudaErrorInvalidValue;
@@ -39,6 +41,15 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t s, cudaGraph_t g,
 }
 #endif
 
+static int check_end(const struct wb_capture *c) {
+    if (c->invalidated) return cudaErrorStreamCaptureInvalidated;
+    if (wb_capture_is_joined(c)) return 0;
+    return wb_refuse(cudaErrorStreamCaptureUnjoined,
+                     "another stream has joined this capture, and its last commands are not "
+                     "waited for: record an event in it, and let the captured stream wait for the "
+                     "event before the capture ends");
+}
+
 cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
     int error = wb_check_stream(s);
     struct wb_capture *c = error ? NULL : wb_stream_capture(s);
@@ -46,12 +57,13 @@ cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
     if (!c || !c->graph) return wb_return(cudaErrorIllegalState);
     if (!c->is_origin) return wb_return(cudaErrorStreamCaptureUnmatched);
     if (!out && !c->into_user_graph) return wb_return(cudaErrorInvalidValue);
-    bool invalidated = c->invalidated, into_user_graph = c->into_user_graph;
+    error = check_end(c);
+    bool into_user_graph = c->into_user_graph;
     cudaGraph_t g = c->graph;
     wb_capture_end(g);
-    if (invalidated && !into_user_graph) cudaGraphDestroy(g);
-    if (out) *out = invalidated ? NULL : g; /* a graph that the program passed in is not returned */
-    return wb_return(invalidated ? cudaErrorStreamCaptureInvalidated : 0);
+    if (error && !into_user_graph) cudaGraphDestroy(g);
+    if (out) *out = error ? NULL : g; /* a graph that the program passed in is not returned */
+    return wb_return(error);
 }
 
 /* The dependencies of the next command. */

@@ -15,6 +15,7 @@ struct CUgraphNode_st {
 };
 
 struct CUgraph_st {
+    struct CUgraph_st *next, **link; /* in the list of those that live */
     cudaGraphNode_t *nodes;
     size_t n;
     bool executable;
@@ -23,6 +24,7 @@ struct CUgraph_st {
 
 struct CUgraphExec_st {
     cudaGraph_t graph;
+    struct CUgraphExec_st *next; /* in the list of those that live */
 };
 
 cudaGraph_t wb_graph_clone(cudaGraph_t g);

@@ -286,8 +286,13 @@ struct wb_capture {
     cudaGraphNode_t deps[WB_CAPTURE_DEPS]; /* the next node's dependencies */
     size_t ndeps;
 };
+/* graph.c: marks the nodes that come before the given ones, and those themselves. */
+void wb_graph_mark_ancestors(cudaGraph_t g, const cudaGraphNode_t *nodes, size_t n);
+bool wb_graph_is_marked(cudaGraphNode_t node);
 /* NULL for the default streams, which cannot be captured. */
 struct wb_capture *wb_stream_capture(cudaStream_t s);
+/* Returns true if the origin waits for all that other streams added to its capture. */
+bool wb_capture_is_joined(const struct wb_capture *origin);
 /* Ends the capture of all streams that are captured into `g`. */
 void wb_capture_end(cudaGraph_t g);
 void wb_event_record_now(cudaEvent_t e);

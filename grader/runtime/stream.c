@@ -67,6 +67,17 @@ struct wb_capture *wb_stream_capture(cudaStream_t s) {
     return is_default(s) ? NULL : &s->capture;
 }
 
+bool wb_capture_is_joined(const struct wb_capture *origin) {
+    bool is_joined = true;
+    wb_lock();
+    wb_graph_mark_ancestors(origin->graph, origin->deps, origin->ndeps);
+    for (struct CUstream_st *s = streams; s; s = s->next)
+        for (size_t i = 0; s->capture.graph == origin->graph && i < s->capture.ndeps; i++)
+            is_joined &= wb_graph_is_marked(s->capture.deps[i]);
+    wb_unlock();
+    return is_joined;
+}
+
 void wb_capture_end(cudaGraph_t g) {
     wb_lock();
     for (struct CUstream_st *s = streams; s; s = s->next)
@@ -110,12 +121,17 @@ static bool breaks_on_unsafe_call(const struct CUstream_st *s) {
 static bool is_blocking(const struct CUstream_st *s) { return !(s->flags & cudaStreamNonBlocking); }
 
 int wb_check_unsafe_call(void) {
-    return invalidate_captures(breaks_on_unsafe_call, cudaErrorStreamCaptureUnsupported);
+    int error = invalidate_captures(breaks_on_unsafe_call, cudaErrorStreamCaptureUnsupported);
+    return error ? wb_refuse(error, "this call may wait for the device, and a stream is captured: "
+                                    "call it before the capture begins")
+                 : 0;
 }
 int wb_check_implicit_sync(cudaStream_t s) {
-    return s && s != cudaStreamLegacy
-               ? 0
-               : invalidate_captures(is_blocking, cudaErrorStreamCaptureImplicit);
+    if (s && s != cudaStreamLegacy) return 0;
+    int error = invalidate_captures(is_blocking, cudaErrorStreamCaptureImplicit);
+    return error ? wb_refuse(error, "this call names the default stream, or none, while another "
+                                    "stream is captured: name the captured stream")
+                 : 0;
 }
 
 static bool is_capturing(cudaStream_t s) { return !is_default(s) && s->capture.graph; }
@@ -229,7 +245,8 @@ static int check_sync_allowed(cudaStream_t s) {
     int error = wb_check_stream(s);
     if (error || !is_capturing(s)) return error;
     s->capture.invalidated = true;
-    return cudaErrorStreamCaptureUnsupported;
+    return wb_refuse(cudaErrorStreamCaptureUnsupported,
+                     "the stream is captured, so nothing runs that the host could wait for");
 }
 
 /* Waits for a stream by `wait`, wait_seq or query_seq. */

@@ -172,6 +172,8 @@ struct recording {
     unsigned launches;
     bool has_several_streams; /* otherwise its commands run in order */
     uint64_t synchronizing_calls, temporary_bytes, max_temporary_bytes; /* see server_transfers */
+    uint64_t host_commands, instantiated_nodes;                         /* see server_transfers */
+    bool in_graph_launch; /* commands are nodes of a graph */
 };
 
 /* recording_schedule.c: the bytes of the longest chain of bus copies that depend on each other or

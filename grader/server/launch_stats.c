@@ -234,6 +234,8 @@ void launch_stats_add_transfers(struct launch_stats *t, const struct gpu_device 
     t->bus_critical_path_bytes = (double)m->bus_critical_path_bytes;
     t->synchronizing_calls = (double)m->synchronizing_calls;
     t->max_temporary_bytes = (double)m->max_temporary_bytes;
+    t->host_commands = (double)m->host_commands;
+    t->instantiated_nodes = (double)m->instantiated_nodes;
     if (t->scheduled) return; /* they are in it */
     double launches =
         (double)m->copies * (1 - launch_overlap) + (double)m->fills * server_fill_launch_fraction;

@@ -48,6 +48,7 @@ struct launch_stats {
     /* Over the bus: see struct server_transfers. */
     double bus_bytes_in, bus_bytes_out, bus_critical_path_bytes;
     double synchronizing_calls, max_temporary_bytes; /* of the entry: struct server_transfers */
+    double host_commands, instantiated_nodes;        /* as well */
     struct server_peer_traffic peer;                 /* several devices */
     bool scheduled; /* the seconds are those of a schedule, in which commands overlap
       (launch_stats_apply_schedule) */

@@ -121,6 +121,9 @@ struct wb_arg {
     X(WB_NO_OBJECT, "the object could not be loaded")
 /* clang-format on */
 
+/* What happens to a graph of the entry. */
+enum wb_graph_change { WB_GRAPH_INSTANTIATED, WB_GRAPH_LAUNCH_BEGINS, WB_GRAPH_LAUNCH_ENDS };
+
 enum wb_call_state {
 #define X(id, text) id,
     WB_CALL_STATES(X)

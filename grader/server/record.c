@@ -78,6 +78,7 @@ struct server_transfers recording_transfers(const struct server *s, const struct
     m.bus_critical_path_bytes = (uint64_t)recording_bus_critical_path(s, r);
     m.synchronizing_calls = r->synchronizing_calls;
     m.max_temporary_bytes = r->max_temporary_bytes;
+    m.host_commands = r->host_commands, m.instantiated_nodes = r->instantiated_nodes;
     return m;
 }
 
@@ -109,6 +110,19 @@ void recording_append(struct server *s, enum wb_op op, const void *request, size
     c->request = append_bytes(r, request, size);
     c->tail = append_bytes(r, tail.data, tail.size);
     r->launches += op == WB_OP_launch;
+    r->host_commands += !r->in_graph_launch && (op == WB_OP_launch || is_transfer(op));
+}
+
+int server_on_graph(struct server *s, const struct wb_req_graph *q, struct message_tail tail,
+                    struct wb_rep_graph *p, struct buf *out) {
+    (void)tail, (void)p, (void)out;
+    struct recording *r = s->recording;
+    if (q->change > WB_GRAPH_LAUNCH_ENDS) return WB_cudaErrorInvalidValue;
+    if (!r) return 0;
+    if (q->change == WB_GRAPH_INSTANTIATED) r->instantiated_nodes += q->nodes;
+    else r->in_graph_launch = q->change == WB_GRAPH_LAUNCH_BEGINS;
+    r->host_commands += q->change == WB_GRAPH_LAUNCH_BEGINS;
+    return 0;
 }
 
 /* ---- the problem's own buffers ---- */

@@ -190,6 +190,10 @@ struct server_transfers {
      * stream's order, and waits of the host. The most bytes that the entry has allocated at once.
      */
     uint64_t synchronizing_calls, max_temporary_bytes;
+    /* The commands that the entry's host code issues: launches of kernels, copies and fills; the
+     * launch of a graph is one, whatever its nodes. The nodes of the graphs that it instantiates.
+     */
+    uint64_t host_commands, instantiated_nodes;
 };
 /* Returns the bytes and copies that a replay moves between host and device. */
 struct server_transfers recording_transfers(const struct server *s, const struct recording *r);

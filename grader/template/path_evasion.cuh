@@ -219,6 +219,12 @@ template <class T> static cudaError_t cudaMalloc(path_evasion::pointer<T> *p, si
     *p = path_evasion::pointer<T>((T *)raw);
     return e;
 }
+template <class T> static cudaError_t cudaMallocAsync(path_evasion::pointer<T> *p, size_t bytes, cudaStream_t s) {
+    void *raw = nullptr;
+    cudaError_t e = cudaMallocAsync(&raw, bytes, s);
+    *p = path_evasion::pointer<T>((T *)raw);
+    return e;
+}
 #if !PATH_EVASION_SHARED
 #define __restrict__
 #define reinterpret_cast path_evasion::as

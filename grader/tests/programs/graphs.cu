@@ -93,5 +93,19 @@ int main() {
     CHECK(cudaGraphLaunch(exec, s));
     CHECK(cudaStreamSynchronize(s));
     printf("changed: %x\n", host[0]);
+
+    SHOW(cudaGraphExecDestroy(exec));
+    SHOW(cudaGraphLaunch(exec, s));
+    for (int joined = 0; joined < 2; joined++) { // the last kernel of the branch is waited for, or only the first
+        CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+        CHECK(cudaEventRecord(fork, s));
+        CHECK(cudaStreamWaitEvent(side, fork, 0));
+        plus<<<1, 128, 0, side>>>(b, n, 1);
+        if (!joined) CHECK(cudaEventRecord(join, side));
+        plus<<<1, 128, 0, side>>>(b, n, 1);
+        if (joined) CHECK(cudaEventRecord(join, side));
+        CHECK(cudaStreamWaitEvent(s, join, 0));
+        SHOW(cudaStreamEndCapture(s, &graph));
+    }
     return 0;
 }

@@ -119,8 +119,8 @@ END_TEST
 
 /* Reads "Plan about four hours: 45 minutes …" or "Plan about 90 minutes: 30 …". */
 static void read_plan(const char *chapter, double *hours, double *lesson_minutes) {
-    static const char *const words[] = {"one", "two",   "three", "four", "five",
-                                        "six", "seven", "eight", "nine", "ten"};
+    static const char *const words[] = {"one",   "two",   "three", "four", "five",   "six",
+                                        "seven", "eight", "nine",  "ten",  "eleven", "twelve"};
     char path[200], amount[16], unit[16];
     struct buf text = {0};
     snprintf(path, sizeof path, "chapters/%s/README.md", chapter), add_file(path, &text);

@@ -226,6 +226,39 @@ START_TEST(synchronizing_calls_and_temporary_bytes_of_a_recording_are_counted) {
 }
 END_TEST
 
+static void graph(enum wb_graph_change change, uint32_t nodes) {
+    ck_assert_int_eq(REQUEST(&f, graph, (&(struct wb_req_graph){change, nodes}), NULL), 0);
+}
+
+/* A fill, a kernel, and two launches of a graph of a kernel and a copy. */
+static void graph_entry(const struct wb_arg *args) {
+    uint64_t in = args[0].value, out = args[1].value;
+    ck_assert_int_eq(REQUEST(&f, fill, (&(struct wb_req_fill){out, 32, 32, 1, 0, 0}), NULL), 0);
+    graph(WB_GRAPH_INSTANTIATED, 2);
+    for (int i = 0; i < 2; i++) {
+        graph(WB_GRAPH_LAUNCH_BEGINS, 0);
+        ck_assert_int_eq(fixture_launch(&f, host.add, 32, out, 32), 0);
+        ck_assert_int_eq(REQUEST(&f, copy, (&(struct wb_req_copy){out, 32, in, 32, 32, 1}), NULL),
+                         0);
+        graph(WB_GRAPH_LAUNCH_ENDS, 0);
+    }
+    ck_assert_int_eq(fixture_launch(&f, host.add, 32, out, 32), 0);
+    graph(WB_GRAPH_INSTANTIATED, 3);
+    ck_assert_int_ne(REQUEST(&f, graph, (&(struct wb_req_graph){77, 0}), NULL), 0);
+}
+
+START_TEST(the_launch_of_a_graph_is_one_command) {
+    struct server_outcome o;
+    struct recording *r = recorded(graph_entry, &o);
+    ck_assert_ptr_nonnull(r);
+    struct server_transfers m = recording_transfers(f.server, r);
+    ck_assert_uint_eq(m.host_commands, 1 + 2 + 1);
+    ck_assert_uint_eq(m.instantiated_nodes, 2 + 3);
+    ck_assert_uint_eq(recording_launches(r), 3);
+    recording_free(r);
+}
+END_TEST
+
 START_TEST(a_recording_replays_its_calls) {
     struct server_outcome o;
     char out[33] = {0};
@@ -429,6 +462,7 @@ UNIT_SUITE(server) {
     tcase_add_test(grading, a_recording_replays_its_calls);
     tcase_add_test(grading, copies_and_fills_of_a_recording_are_counted);
     tcase_add_test(grading, synchronizing_calls_and_temporary_bytes_of_a_recording_are_counted);
+    tcase_add_test(grading, the_launch_of_a_graph_is_one_command);
     tcase_add_test(grading, forbidden_calls_are_rejected_while_grading);
     tcase_add_test(grading, host_buffer_copies_in_one_stream_do_not_overlap);
     tcase_add_test(grading, host_buffer_copies_in_two_streams_overlap);

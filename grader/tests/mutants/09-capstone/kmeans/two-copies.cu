@@ -1,0 +1,38 @@
+// expect: PART
+// Two copies: sixteen lanes still share one.
+constexpr int THREADS = 256, BLOCKS = 264, MAX_CENTROIDS = 64, WORDS = 5, COPIES = 2;
+
+__global__ void assign_and_add(int *sum, int *count, const float4 *__restrict__ point, const float4 *__restrict__ centroid, int n, int k) {
+    __shared__ float4 mean[MAX_CENTROIDS];
+    __shared__ int own[MAX_CENTROIDS * WORDS * COPIES]; // the copies of a word side by side
+    for (int c = threadIdx.x; c < k; c += THREADS) mean[c] = centroid[c];
+    for (int j = threadIdx.x; j < k * WORDS * COPIES; j += THREADS) own[j] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) {
+        float4 p = point[i];
+        int nearest = 0;
+        float least = INFINITY;
+        for (int c = 0; c < k; c++) {
+            float4 m = mean[c];
+            float x = p.x - m.x, y = p.y - m.y, z = p.z - m.z, w = p.w - m.w, distance = x * x + y * y + z * z + w * w;
+            if (distance < least) least = distance, nearest = c;
+        }
+        int *to = &own[nearest * WORDS * COPIES + threadIdx.x % COPIES];
+        atomicAdd(&to[0], __float2int_rn(256.0f * p.x)), atomicAdd(&to[COPIES], __float2int_rn(256.0f * p.y));
+        atomicAdd(&to[2 * COPIES], __float2int_rn(256.0f * p.z)), atomicAdd(&to[3 * COPIES], __float2int_rn(256.0f * p.w));
+        atomicAdd(&to[4 * COPIES], 1);
+    }
+    __syncthreads();
+    for (int j = threadIdx.x; j < k * WORDS; j += THREADS) {
+        int c = j / WORDS, word = j % WORDS, total = 0;
+        for (int copy = 0; copy < COPIES; copy++) total += own[j * COPIES + copy];
+        if (total) atomicAdd(word < 4 ? &sum[c * 4 + word] : &count[c], total);
+    }
+}
+
+extern "C" void kmeans(int *sum, int *count, const float *point, const float *centroid, int n, int k) {
+    cudaMemsetAsync(sum, 0, k * 4 * sizeof(int), 0);
+    cudaMemsetAsync(count, 0, k * sizeof(int), 0);
+    int blocks = min((n + THREADS - 1) / THREADS, BLOCKS);
+    if (n) assign_and_add<<<blocks, THREADS>>>(sum, count, (const float4 *)point, (const float4 *)centroid, n, k);
+}
