@@ -377,7 +377,7 @@ check-mixed: all
 # Lets several graders work on one store in PostgreSQL, and kills some of them.
 check-workers: all
 	$(Q)python3 grader/tests/class/workers.py $(B) $(WORKERSFLAGS)
-# Measures intakes and unchanged runs of 2000 students with five exercises; LARGEFLAGS="--kills 50".
+# Measures intakes and unchanged runs of 2000 students with five exercises; LARGEFLAGS="--kills 50 --full-disk".
 check-large: all
 	$(Q)python3 grader/tests/class/large.py $(B) $(LARGEFLAGS)
 # Measures the peak memory of grading each exercise, with an empty cache and a limit of 768 MB, as

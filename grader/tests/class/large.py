@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""large.py BUILD [--students N] [--layout folders|canvas|archives]... [--kills K]: the cost of a large class, without that of nvcc.
+"""large.py BUILD [--students N] [--layout folders|canvas|archives]... [--kills K] [--full-disk]: the cost of a large class, without that of nvcc.
 
 Each student hands in five exercises: the model solution, the starter file or one of the mutants, each with a comment of its own, so
 that no two files are equal. Measures the intake into a new store, a second intake of the same folder, and `batch` on a class in which
@@ -140,6 +140,28 @@ def killed(o, folder, students):
     print(f"  {hit} intakes killed, then one to the end: all submissions there", flush=True)
 
 
+def full_disk(o, folder):
+    """An intake into a file system of 12 MiB stops with status 3 and keeps what it committed; after the file system grew, it ends."""
+    small = f"{o.work}/small"
+    os.makedirs(small)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "none", small], check=True)
+    try:
+        command = intake(o, folder, f"{small}/class.db")
+        first = subprocess.run(command, capture_output=True, text=True)
+        if first.returncode != 3 or "disk is full" not in first.stderr:
+            fail(f"a full disk: status {first.returncode}: {first.stderr[-300:]}")
+        db = sqlite3.connect(f"{small}/class.db")
+        state, students = db.execute("PRAGMA integrity_check").fetchone()[0], db.execute("SELECT count(*) FROM student").fetchone()[0]
+        db.close()
+        subprocess.run(["mount", "-o", "remount,size=1g", small], check=True)
+        if state != "ok" or subprocess.run(command, stderr=subprocess.DEVNULL).returncode:
+            fail(f"the store on a full disk: {state}; or the intake after it grew failed")
+        check(f"{small}/class.db", o.students)
+        print(f"  a disk of 12 MiB: stopped with {students} students, store {state}; after it grew: all submissions there", flush=True)
+    finally:
+        subprocess.run(["umount", small])
+
+
 def run_layout(o, layout, few):
     folder, store = f"{o.work}/{layout}", f"{o.work}/{layout}.db"
     make(folder, layout, o.students)
@@ -156,6 +178,8 @@ def run_layout(o, layout, few):
     print(f"  store: {os.path.getsize(store) >> 20} MiB")
     if o.kills:
         killed(o, folder, o.students)
+    if o.full_disk and layout == "folders":
+        full_disk(o, folder)
 
 
 def main():
@@ -164,6 +188,7 @@ def main():
     p.add_argument("--students", type=int, default=2000)
     p.add_argument("--layout", action="append", choices=["folders", "canvas", "archives"])
     p.add_argument("--kills", type=int, default=0)
+    p.add_argument("--full-disk", action="store_true", help="as root: an intake of the folders onto a disk that is too small")
     p.add_argument("--limit", type=float, default=5.0)
     p.add_argument("--archive-limit", type=float, default=40.0)
     o = p.parse_args()
