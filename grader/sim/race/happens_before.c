@@ -140,6 +140,13 @@ static struct prior_access last_update(const struct race_shadow *p, u64 cell) {
                                  false, p->last_update_epoch[cell], cell};
 }
 
+static struct prior_access former_update(const struct race_shadow *p, u64 cell) {
+    if (!p->former_updates) return (struct prior_access){0};
+    return (struct prior_access){p->former_updates[cell].block_id,
+                                 offsetof(struct cell_lanes, former_updater), false,
+                                 p->former_updates[cell].epoch, cell};
+}
+
 static u32 lane_of(const struct exec *x, struct prior_access a) {
     const struct race_shadow *p = x->worker->race_shadow;
     return p->cell_lanes ? ((const u8 *)&p->cell_lanes[a.cell])[a.lane_offset] : 0;
@@ -186,6 +193,20 @@ static __attribute__((noinline)) bool is_concurrent_at(const struct exec *x, u32
  * barrier. A read that a write follows needs no fence. */
 static inline bool is_concurrent(const struct exec *x, u32 lane, struct prior_access a) {
     return a.block_id && is_concurrent_at(x, lane, a);
+}
+
+/* Returns the last update of another block, if nothing orders it before the current access. */
+static struct prior_access unordered_update(const struct exec *x, u32 lane, u64 cell) {
+    const struct race_shadow *p = x->worker->race_shadow;
+    struct prior_access a = last_update(p, cell);
+    if (a.block_id == race_block_id(x->block)) a = former_update(p, cell);
+    return is_concurrent(x, lane, a) ? a : (struct prior_access){0};
+}
+
+/* Returns an update that may race with a plain access: another block's, else the last one. */
+static struct prior_access racing_update(const struct exec *x, u32 lane, u64 cell) {
+    struct prior_access a = unordered_update(x, lane, cell);
+    return a.block_id ? a : last_update(x->worker->race_shadow, cell);
 }
 
 static struct observed_block *observed_block(struct block *b, u16 block_id) {
@@ -253,7 +274,8 @@ static void acquire_in_block(struct exec *x, const struct op *o, u32 lane, u64 c
  * what race_acquire orders. */
 static void acquire_at(struct exec *x, const struct op *o, u32 lane, u64 cell) {
     const struct race_shadow *p = x->worker->race_shadow;
-    struct prior_access w = last_write(p, cell), u = last_update(p, cell);
+    struct prior_access w = last_write(p, cell), u = last_update(p, cell),
+                        other = unordered_update(x, lane, cell);
     u16 block_id = race_block_id(x->block);
     bool write_concurrent = is_concurrent(x, lane, w),
          update_concurrent = is_concurrent(x, lane, u);
@@ -262,7 +284,7 @@ static void acquire_at(struct exec *x, const struct op *o, u32 lane, u64 cell) {
     if (u.block_id == block_id) observe_lane(x, lane, cell, u);
     if (u.block_id == block_id && p->cell_releases)
         acquire_released(x, o, lane, p->cell_releases[cell].acquired_clock);
-    if (update_concurrent && u.block_id != block_id) observe_block(x, o, lane, cell, u);
+    if (other.block_id) observe_block(x, o, lane, cell, other);
     else if (write_concurrent && w.block_id != block_id && !x->worker->launch->ptx_order)
         observe_block(x, o, lane, cell, w);
 }
@@ -404,8 +426,9 @@ static void check_stale_load(struct exec *x, const struct mem_access *t, u32 lan
     struct prior_access u = last_update(x->worker->race_shadow, cell);
     u32 tick = u.epoch / RACE_CLOCK_UNIT;
     if (!x->worker->launch->ptx_order || x->mems[t->o->aux].is_poll || !u.block_id ||
-        u.block_id == RACE_MANY_BLOCKS || u.block_id == race_block_id(x->block) ||
-        !x->block->observed_blocks || !is_concurrent(x, lane, u))
+        former_update(x->worker->race_shadow, cell).block_id ||
+        u.block_id == race_block_id(x->block) || !x->block->observed_blocks ||
+        !is_concurrent(x, lane, u))
         return;
     const struct observed_block *seen = observed_block(x->block, u.block_id);
     bool is_released = tick < x->warp->order.pending_clock;
@@ -447,21 +470,21 @@ static void record_write(const struct exec *x, u32 lane, u64 cell) {
     SET_LANE(writer);
 }
 
-static void record_update(const struct exec *x, u32 lane, u64 cell) {
-    struct race_shadow *p = x->worker->race_shadow;
-    p->last_update_epoch[cell] = joined_epoch(x, lane, last_update(p, cell));
-    p->updater_block[cell] = race_block_id(x->block);
-    SET_LANE(updater);
-}
-
-/* Records an update without a result. On top of another block's unordered update the cell has
- * several updaters, since a later acquire observes both. */
-static void record_reduction(const struct exec *x, u32 lane, u64 cell) {
+/* Records an update. One without a result may come on top of another block's unordered update, so
+ * that a later acquire has to order both. */
+static void record_update(const struct exec *x, u32 lane, u64 cell, bool has_result) {
     struct race_shadow *p = x->worker->race_shadow;
     struct prior_access u = last_update(p, cell);
-    bool others = u.block_id != race_block_id(x->block) && is_concurrent(x, lane, u);
-    record_update(x, lane, cell);
-    if (others) p->updater_block[cell] = RACE_MANY_BLOCKS;
+    bool is_own = u.block_id == race_block_id(x->block),
+         is_on_top = !has_result && !is_own && is_concurrent(x, lane, u);
+    if (is_on_top) race_open_former_updates(p);
+    if (p->former_updates && (has_result || !is_own))
+        p->former_updates[cell] =
+            is_on_top ? (struct former_update){u.epoch, u.block_id} : (struct former_update){0};
+    if (is_on_top) set_lane(p, cell, lane_of(x, u), offsetof(struct cell_lanes, former_updater));
+    p->last_update_epoch[cell] = joined_epoch(x, lane, u);
+    p->updater_block[cell] = race_block_id(x->block);
+    SET_LANE(updater);
 }
 
 /* Reports an update on top of another block's unordered one, if one of them has the scope of its
@@ -469,10 +492,9 @@ static void record_reduction(const struct exec *x, u32 lane, u64 cell) {
 static void check_scope(struct exec *x, const struct mem_access *t, u32 lane, u64 cell) {
     struct race_shadow *p = x->worker->race_shadow;
     bool is_block_scope = x->mems[t->o->aux].is_block_scope;
-    struct prior_access u = last_update(p, cell);
+    struct prior_access u = unordered_update(x, lane, cell);
     char location[256], other[160];
-    if ((is_block_scope || race_is_block_scope_cell(p, cell)) &&
-        u.block_id != race_block_id(x->block) && is_concurrent(x, lane, u)) {
+    if ((is_block_scope || race_is_block_scope_cell(p, cell)) && u.block_id) {
         describe_access(x, t, cell, u, "updated", location, other);
         core_fault(x, SIM_FAULT_INTERBLOCK_RACE, t->o, lane,
                    SIM_BASE + (cell << x->worker->launch->global_shift),
@@ -484,7 +506,8 @@ static void check_scope(struct exec *x, const struct mem_access *t, u32 lane, u6
 
 static void check_write(struct exec *x, const struct mem_access *t, u32 lane, u64 cell) {
     const struct race_shadow *p = x->worker->race_shadow;
-    struct prior_access w = last_write(p, cell), r = last_read(p, cell), u = last_update(p, cell);
+    struct prior_access w = last_write(p, cell), r = last_read(p, cell),
+                        u = racing_update(x, lane, cell);
     bool is_conflict =
         is_concurrent(x, lane, w) || is_concurrent(x, lane, r) || is_concurrent(x, lane, u);
     if (is_conflict &&
@@ -509,19 +532,19 @@ static void check_shadow_cell(struct exec *x, const struct mem_access *t, u32 la
     case RACE_WRITE: check_write(x, t, lane, cell); break;
     case RACE_READ:
         if (!report_if_concurrent(x, t, lane, cell, last_write(p, cell), "wrote"))
-            report_if_concurrent(x, t, lane, cell, last_update(p, cell), "updated");
+            report_if_concurrent(x, t, lane, cell, racing_update(x, lane, cell), "updated");
         record_read(x, lane, cell);
         break;
     case RACE_READ_REVALIDATED:
         if (!report_if_concurrent(x, t, lane, cell, last_write(p, cell), "wrote") &&
-            is_concurrent(x, lane, last_update(p, cell)))
+            is_concurrent(x, lane, racing_update(x, lane, cell)))
             race_report_revalidated_read(x, t, lane);
         break;
     case RACE_RED:
         if (!report_if_concurrent(x, t, lane, cell, last_write(p, cell), "wrote"))
             report_if_concurrent(x, t, lane, cell, last_read(p, cell), "read");
         check_scope(x, t, lane, cell);
-        record_reduction(x, lane, cell);
+        record_update(x, lane, cell, false);
         release_at(x, &x->mems[t->o->aux], lane, cell, true);
         break;
     case RACE_ATOM: break; /* race_hb_atom handles it. */
@@ -564,7 +587,7 @@ void race_hb_atom(struct exec *x, const struct op *o, u32 lane, u64 address, boo
         check_plain_flag(x, &t, lane, g);
         check_scope(x, &t, lane, g);
         acquire_at(x, o, lane, g);
-        if (changed) record_update(x, lane, g);
+        if (changed) record_update(x, lane, g, true);
         if (changed) release_at(x, d, lane, g, true);
     }
 }

@@ -13,9 +13,16 @@ struct lane_order {
     u32 fence_clock[32], acquire_clock[32], pending_clock[32], observed_clock[32];
 };
 
-/* The lanes of a cell's last write, read and update. */
+/* The lanes of a cell's last write, read and update, and of its former update. */
 struct cell_lanes {
-    u8 writer, reader, updater;
+    u8 writer, reader, updater, former_updater;
+};
+
+/* The last update by another block than the one of the last update; block 0 = none, or the last
+ * update is ordered after it. */
+struct former_update {
+    u32 epoch;
+    u16 block_id;
 };
 
 /* The thread of a cell's last release, and what of its own block was not ordered before it:

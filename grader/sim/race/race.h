@@ -147,6 +147,8 @@ struct race_shadow {
      * release. */
     struct cell_lanes *cell_lanes;
     struct cell_release *cell_releases;
+    /* Of happens_before.c, or NULL: no reduction has come on top of another block's update. */
+    struct former_update *former_updates;
 };
 enum { RACE_CLOCK_UNIT = 1 << 6, RACE_MANY_WARPS = 1 << 5, RACE_CLOCK_LIMIT = 1 << 26 };
 
@@ -168,6 +170,8 @@ static inline u32 race_epoch_thread(u32 epoch) {
 u8 *race_new_cell_bits(const struct race_shadow *p);
 /* Maps cell_lanes and cell_releases. */
 void race_open_lane_planes(struct race_shadow *p);
+/* Maps former_updates. */
+void race_open_former_updates(struct race_shadow *p);
 
 static inline enum shadow_row_state shadow_row_state(const struct race_shadow *p, u64 row) {
     u32 state = p->rows[row].state - p->row_state_base;

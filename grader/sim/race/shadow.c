@@ -76,24 +76,34 @@ static u64 cell_count(const struct race_shadow *p) {
     return (p->covered_end >> p->mapped_shift) + 1 - first_cell(p);
 }
 
-void race_open_lane_planes(struct race_shadow *p) {
-    if (p->cell_lanes) return;
-    void *lanes = map_zeroes(cell_count(p) * sizeof *p->cell_lanes),
-         *releases = map_zeroes(cell_count(p) * sizeof *p->cell_releases);
-    p->cell_lanes = (struct cell_lanes *)lanes - first_cell(p);
-    p->cell_releases = (struct cell_release *)releases - first_cell(p);
+/* Maps a plane of `size` bytes a cell. */
+static void *map_cells(const struct race_shadow *p, u64 size) {
+    return map_zeroes(cell_count(p) * size) - first_cell(p) * size;
 }
 
-static void close_lane_planes(struct race_shadow *p) {
-    if (!p->cell_lanes) return;
-    munmap(p->cell_lanes + first_cell(p), cell_count(p) * sizeof *p->cell_lanes);
-    munmap(p->cell_releases + first_cell(p), cell_count(p) * sizeof *p->cell_releases);
-    p->cell_lanes = NULL;
-    p->cell_releases = NULL;
+static void unmap_cells(const struct race_shadow *p, void *plane, u64 size) {
+    if (plane) munmap((u8 *)plane + first_cell(p) * size, cell_count(p) * size);
+}
+
+void race_open_lane_planes(struct race_shadow *p) {
+    if (p->cell_lanes) return;
+    p->cell_lanes = map_cells(p, sizeof *p->cell_lanes);
+    p->cell_releases = map_cells(p, sizeof *p->cell_releases);
+}
+
+void race_open_former_updates(struct race_shadow *p) {
+    if (!p->former_updates) p->former_updates = map_cells(p, sizeof *p->former_updates);
+}
+
+static void close_cell_planes(struct race_shadow *p) {
+    unmap_cells(p, p->cell_lanes, sizeof *p->cell_lanes);
+    unmap_cells(p, p->cell_releases, sizeof *p->cell_releases);
+    unmap_cells(p, p->former_updates, sizeof *p->former_updates);
+    p->cell_lanes = NULL, p->cell_releases = NULL, p->former_updates = NULL;
 }
 
 static void unmap_planes(struct race_shadow *p) {
-    close_lane_planes(p);
+    close_cell_planes(p);
     for (u32 i = 0; i < PLANE_COUNT; i++)
         if (*plane_pointer(p, i)) munmap(plane_start(p, i), plane_bytes(p, i));
     *p = (struct race_shadow){
@@ -224,6 +234,10 @@ static void discard_pages(void *base, u64 low, u64 high) {
     madvise((u8 *)base + low, (high + page - 1) / page * page - low, MADV_DONTNEED);
 }
 
+static void discard_cells(void *plane, u64 size, u64 first, u64 end) {
+    if (plane) discard_pages(plane, first * size, end * size);
+}
+
 /* Closes a worker's shadow after a launch. Planes are not cleared: their records are valid for one
  * launch or one tick only. If there are many, their pages go back to the system. */
 static void close_shadow(struct race_shadow *p, u32 shift) {
@@ -237,12 +251,11 @@ static void close_shadow(struct race_shadow *p, u32 shift) {
     if (end - first <= MAX_RETAINED_CELLS) return;
     for (u32 i = 0; i < PLANE_COUNT; i++) {
         u64 cell_bytes = planes[i].row_bytes / SHADOW_ROW_CELLS;
-        if (cell_bytes) discard_pages(*plane_pointer(p, i), first * cell_bytes, end * cell_bytes);
+        if (cell_bytes) discard_cells(*plane_pointer(p, i), cell_bytes, first, end);
     }
-    if (!p->cell_lanes) return;
-    discard_pages(p->cell_lanes, first * sizeof *p->cell_lanes, end * sizeof *p->cell_lanes);
-    discard_pages(p->cell_releases, first * sizeof *p->cell_releases,
-                  end * sizeof *p->cell_releases);
+    discard_cells(p->cell_lanes, sizeof *p->cell_lanes, first, end);
+    discard_cells(p->cell_releases, sizeof *p->cell_releases, first, end);
+    discard_cells(p->former_updates, sizeof *p->former_updates, first, end);
 }
 
 void race_close(struct launch *l) {
