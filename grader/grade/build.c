@@ -71,7 +71,7 @@ static struct build_targets targets_of(const struct build_source *s) {
     return t;
 }
 
-const struct jail_limits build_limits = {.cpu_seconds = 60,
+const struct jail_limits build_limits = {.cpu_seconds = BUILD_SECONDS,
                                          .memory_bytes = 2ull << 30,
                                          .file_bytes = 64 << 20,
                                          .work_bytes = 512 << 20,
@@ -196,9 +196,15 @@ static bool fetch_object(struct build *b) {
 
 /* ---- the compiler ---- */
 
+bool build_was_out_of_time(const struct jail_result *r) {
+    bool failed = r->outcome == JAIL_EXITED && r->code != 0;
+    return r->outcome == JAIL_TIMEOUT || (failed && r->code == 128 + SIGXCPU) ||
+           (failed && strstr(buf_str(&r->output), "died due to signal 24 "));
+}
+
 static const char *end_reason(const struct jail_result *r) {
+    if (build_was_out_of_time(r)) return "the compiler ran for more than 60 s and was stopped";
     switch (r->outcome) {
-    case JAIL_TIMEOUT: return "the compiler ran for more than 60 s and was stopped";
     case JAIL_OUTPUT_LIMIT: return "the compiler wrote more than 64 MiB and was stopped";
     case JAIL_VIOLATION:
         return "the sandbox stopped the compiler at a system call that compiling does not need";
@@ -346,7 +352,7 @@ static bool compile(struct compiler_jail *t, const struct build_source *s, struc
     struct jail *j = jail_start(&job, e);
     if (!j) return false;
     struct jail_result r;
-    jail_wait(j, BUILD_SECONDS, &r);
+    jail_wait(j, BUILD_WALL_SECONDS, &r);
     bool ok = r.outcome != JAIL_INTERNAL_ERROR || err_set(e, ERR_SYSTEM, "%s", r.reason);
     if (ok && build_was_killed_by_os(&r))
         ok = err_set(e, ERR_SYSTEM, "the system killed the compiler because memory ran out");

@@ -25,6 +25,7 @@
  * off. The files are bound into the sandbox, not read: a digest of 20 MB would cost more than the
  * header saves. If another grader has evicted one since, the sandbox has no header. */
 #include "grader/grade/host_header.h"
+#include "grader/grade/compiler_jail.h"
 #include "common/buf.h"
 #include "common/cache.h"
 #include "grader/grade/nvcc_phases.h"
@@ -88,7 +89,7 @@ static bool make(const char key[HASH_HEX_SIZE], const struct jail_job *options) 
     for (unsigned i = 0; i < HOST_HEADER_FILES; i++) job.out_files[i] = files[i].output;
     struct jail *j = jail_start(&job, &ignored);
     if (!j) return false;
-    jail_wait(j, 60, &r);
+    jail_wait(j, BUILD_WALL_SECONDS, &r);
     bool ok = r.outcome == JAIL_EXITED && r.code == 0;
     for (unsigned i = 0; i < HOST_HEADER_FILES; i++) ok &= r.has_out_file[i];
     for (unsigned i = 0; ok && i < HOST_HEADER_FILES; i++)

@@ -140,7 +140,7 @@ static void parse_listing(struct ptxas_job *p, const struct buf *listing) {
 
 static void collect_result(struct ptxas_job *p) {
     struct jail_result r;
-    jail_wait(p->jail, BUILD_SECONDS, &r);
+    jail_wait(p->jail, BUILD_WALL_SECONDS, &r);
     p->jail = NULL;
     buf_clear(&p->text);
     bool exited = r.outcome == JAIL_EXITED &&

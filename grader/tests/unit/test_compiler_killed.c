@@ -28,10 +28,31 @@ START_TEST(a_killed_compiler_is_distinguished_from_a_compile_error) {
 }
 END_TEST
 
+static bool is_out_of_time(enum jail_outcome end, int code, const char *output) {
+    struct jail_result r = {.outcome = end, .code = code};
+    buf_puts(&r.output, output);
+    bool is = build_was_out_of_time(&r);
+    jail_result_free(&r);
+    return is;
+}
+
+/* A process of the compiler that used up its processor time ends by SIGXCPU, 24 on Linux. */
+START_TEST(a_compiler_out_of_time_is_distinguished_from_a_compile_error) {
+    ck_assert(is_out_of_time(JAIL_TIMEOUT, 0, ""));
+    ck_assert(is_out_of_time(JAIL_EXITED, 152, "CPU time limit exceeded\n"));
+    ck_assert(
+        is_out_of_time(JAIL_EXITED, 255,
+                       "nvcc error   : 'cicc' died due to signal 24 (CPU time limit exceeded)\n"));
+    ck_assert(!is_out_of_time(JAIL_EXITED, 1, "transpose.cu(3): error: #error 24\n"));
+    ck_assert(!is_out_of_time(JAIL_EXITED, 0, "warning: died due to signal 24 \n"));
+}
+END_TEST
+
 UNIT_SUITE(compiler_killed) {
     Suite *s = suite_create("compiler_killed");
     TCase *t = tcase_create("killed");
     tcase_add_test(t, a_killed_compiler_is_distinguished_from_a_compile_error);
+    tcase_add_test(t, a_compiler_out_of_time_is_distinguished_from_a_compile_error);
     suite_add_tcase(s, t);
     return s;
 }
