@@ -85,6 +85,15 @@ static inline void ex_require_single_tile_read(void) {
                            "warp of elements", 1.125, "32 lanes take 32 elements at a time");
 }
 
+/* Idea, for versions in which a thread moves one element from `in` to the tile and one from the
+ * tile to `out`. */
+static inline void ex_suggest_several_elements(double elements) {
+    ex_suggest(ex_metric_value("threads") > elements / 2,
+               "let a block of 32 x 8 threads move a tile of 32 x 32, so that each thread has four "
+               "loads in flight",
+               "06-occupancy", "Independent work in one thread");
+}
+
 /* ---- rows that a block keeps on the chip ---- */
 
 /* One kernel, which reads `sectors` sectors for each sector of the matrix and writes one. */

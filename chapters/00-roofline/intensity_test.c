@@ -115,6 +115,19 @@ START_TEST(each_result_is_written_once) {
 }
 END_TEST
 
+/* Ideas that make versions slower than the model solution without a counted operation. The kernels
+ * read x three times more for smooth and w once: 6 n loads. */
+static void ideas(void) {
+    const struct ex_case *c = &ex_current_exercise()->technique_case;
+    ex_suggest(ex_metric_value("device_read_accesses") > 6.0 * count(c),
+               "compute all nine numbers on the host, so that no kernel reads what another one "
+               "wrote",
+               "00-roofline", "Example: one element a thread, or several");
+    ex_suggest(ex_metric_value("threads") < 128 * ex_metric_value("blocks"),
+               "launch blocks of 128 or more threads, so that the blocks on an SM fill it",
+               "06-occupancy", "What limits the warps on an SM");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, the_numbers_are_predicted);
@@ -129,4 +142,4 @@ EXERCISE(intensity, .chapter = "00-roofline",
          .technique_case = {{4096, 64}}, .timed_case = {{1 << 20, 64}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
          .points = {.correctness = 10, .technique = 70, .speed = 20}, .tests = tests,
-         .baseline = "1-counted");
+         .ideas = ideas, .baseline = "1-counted");

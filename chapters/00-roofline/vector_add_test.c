@@ -73,6 +73,18 @@ START_TEST(no_redundant_accesses) {
 }
 END_TEST
 
+/* Ideas that no goal measures: enough threads for the device, and several loads in flight in each
+ * thread. The caller's grid holds 8 blocks for each SM, so 256 threads a block fill it. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("threads") < 256 * ex_metric_value("blocks"),
+               "launch 256 threads a block: eight such blocks fill an SM", "06-occupancy",
+               "How many blocks to launch");
+    ex_suggest(ex_metric_value("global_load_requests") > elements() / 64,
+               "declare the pointers `__restrict__`, so that the compiler can issue the loads of "
+               "several elements before the first store",
+               "01-restrict", "Two ways to give the compiler the proof");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, all_blocks_are_launched);
@@ -86,4 +98,4 @@ EXERCISE(vector_add, .chapter = "00-roofline", .title = "A kernel and a launch f
          .timed_case = {{1 << 24, 1056}}, .reference = reference, .tolerance = tolerance,
          .bytes = bytes, .flops = flops,
          .points = {.correctness = 10, .technique = 40, .speed = 50}, .tests = tests,
-         .baseline = "1-one-block");
+         .ideas = ideas, .baseline = "1-one-block");

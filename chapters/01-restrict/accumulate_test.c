@@ -113,6 +113,17 @@ START_TEST(sum_is_in_a_register) {
 }
 END_TEST
 
+/* What is left when the sum is in a register. The model solution leaves it to chapter 02, too. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("threads") < outputs() / 2,
+               "give each element of C a thread of its own, so that all SMs have warps to run",
+               "00-roofline", "By hand: vector_add");
+    ex_suggest(ex_metric_value("global_load_sectors_per_request") > 8,
+               "let a warp compute 32 neighbours of one row of C, so that its loads of B and its "
+               "stores are coalesced",
+               "02-coalescing", "By hand: gemm_mapping");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, one_store_per_output);
@@ -126,5 +137,5 @@ EXERCISE(accumulate, .chapter = "01-restrict",
          .draw = {.dim = {{1, 2000}, {1, 200}, {1, 300}}, .max_product = 200000},
          .technique_case = {{256, 64, 128}}, .timed_case = {{512, 128, 256}},
          .reference = reference, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .ideas = ideas,
          .baseline = "1-unqualified");

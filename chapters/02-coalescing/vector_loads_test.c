@@ -92,6 +92,17 @@ START_TEST(no_extra_copies) {
 }
 END_TEST
 
+/* Ideas that separate versions with vectors from the model solution. */
+static void ideas(void) {
+    ex_suggest(ex_launch_count() > 1,
+               "let the first threads of the vectors' kernel handle the elements before and after "
+               "them, which saves the other launches",
+               "02-coalescing", "By hand: vector_loads");
+    ex_suggest(ex_metric_value("threads") < elements() / 8,
+               "launch a thread for each vector, so that more bytes are in flight", "06-occupancy",
+               "How many blocks to launch");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, accesses_are_vectorized);
@@ -104,4 +115,4 @@ EXERCISE(vector_loads, .chapter = "02-coalescing", .title = "16 bytes a lane: al
          .draw = {.dim = {{0, 40}, {1, 5000}, {0, 40}}}, .technique_case = {{3, 1 << 18, 2}},
          .timed_case = {{3, 1 << 25, 2}}, .reference = reference, .tolerance = tolerance,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 80, .speed = 20},
-         .tests = tests, .baseline = "1-single");
+         .tests = tests, .ideas = ideas, .baseline = "1-single");

@@ -62,6 +62,24 @@ START_TEST(few_bank_conflicts) {
 }
 END_TEST
 
+/* Ideas that separate 8 x 8 elements a thread from the model solution, which reads vectors from
+ * shared memory (0.0625) and hides the latency of the tiles. No counter shows the latter. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("shared_read_requests_total") > 0.1 * products() / 32,
+               "read a thread's values of both tiles as vectors of four, and store the tile of A "
+               "transposed for that",
+               "03-tiling", "By hand: matmul_register");
+    ex_suggest(
+        ex_metric_value("theoretical_occupancy") < 0.2,
+        "use fewer registers a thread or smaller blocks, so that other blocks multiply while "
+        "one waits at its barrier",
+        "06-occupancy", "Registers");
+    ex_suggest(true,
+               "load the next tiles into registers before you multiply the present ones, so that "
+               "the products hide the latency of the loads",
+               "09-capstone", "Two buffers");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, values_are_reused_in_registers);
@@ -76,5 +94,5 @@ EXERCISE(matmul_register, .chapter = "03-tiling", .title = "8 x 8 products from 
          .draw = EX_GEMM_DRAW, .technique_case = {{256, 32, 256}},
          .timed_case = {{2048, 256, 2048}}, .reference = ex_gemm_reference,
          .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes, .flops = ex_gemm_flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .ideas = ideas,
          .baseline = "1-tile32");

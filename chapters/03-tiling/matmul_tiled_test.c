@@ -49,6 +49,19 @@ START_TEST(few_bank_conflicts) {
 }
 END_TEST
 
+/* Larger tiles make 0.0625 loads a product. In the model solution each thread computes one element,
+ * so it lacks the second idea, which the next exercise teaches. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("device_read_accesses") > 0.07 * products(),
+               "use tiles of 32 x 32, which need half the loads and half the barriers of tiles of "
+               "16 x 16",
+               "03-tiling", "By hand: matmul_tiled");
+    ex_suggest(ex_metric_value("shared_read_requests_total") > products() / 32,
+               "let each thread compute several elements of C, so that a value from shared memory "
+               "serves several products",
+               "03-tiling", "By hand: matmul_register");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, elements_are_shared_by_the_block);
@@ -61,4 +74,4 @@ EXERCISE(matmul_tiled, .chapter = "03-tiling", .title = "Load once for the whole
          .draw = EX_GEMM_DRAW, .technique_case = {{96, 64, 128}}, .timed_case = {{1024, 512, 1024}},
          .reference = ex_gemm_reference, .tolerance = ex_gemm_tolerance, .bytes = ex_gemm_bytes,
          .flops = ex_gemm_flops, .points = {.correctness = 0, .technique = 80, .speed = 20},
-         .tests = tests, .baseline = "1-naive");
+         .tests = tests, .ideas = ideas, .baseline = "1-naive");

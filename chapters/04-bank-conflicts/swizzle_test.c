@@ -35,6 +35,8 @@ END_TEST
 START_TEST(the_tile_is_read_once) { ex_require_single_tile_read(); }
 END_TEST
 
+static void ideas(void) { ex_suggest_several_elements(ex_element_count(0)); }
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, no_bank_conflicts_and_no_padding);
@@ -46,5 +48,5 @@ EXERCISE(swizzle, .chapter = "04-bank-conflicts", .title = "No conflicts, no pad
          .nargs = EX_COUNT(args), .cases = cases, .ncases = EX_COUNT(cases),
          .draw = EX_TRANSPOSE_DRAW, .technique_case = {{256, 512}}, .timed_case = {{4096, 4096}},
          .reference = ex_transpose_i32, .bytes = ex_transpose_bytes,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .ideas = ideas,
          .baseline = "1-tile");

@@ -41,6 +41,16 @@ START_TEST(the_tile_is_read_once) {
 }
 END_TEST
 
+/* The first idea separates the ladder's last step from the model solution. */
+static void ideas(void) {
+    double pixels = count(&ex_current_exercise()->technique_case) / 4.0;
+    ex_suggest(ex_metric_value("shared_read_requests_total") > 2 * pixels / 32,
+               "keep each pixel of the tile as one `float4`, which takes one instruction for four "
+               "members",
+               "04-bank-conflicts", "By hand: wide_types");
+    ex_suggest_several_elements(pixels);
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, no_bank_conflicts);
@@ -53,5 +63,5 @@ EXERCISE(wide_types, .chapter = "04-bank-conflicts", .title = "Structures in sha
          .draw = {.dim = {{1, 200}, {1, 200}}, .max_product = 10000},
          .technique_case = {{128, 256}}, .timed_case = {{2048, 2048}},
          .reference = ex_transpose_4f32, .bytes = bytes,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .ideas = ideas,
          .baseline = "1-members");
