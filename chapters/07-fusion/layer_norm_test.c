@@ -122,6 +122,15 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(4); }
 END_TEST
 
+/* Two sums take a warp two barriers a row. A tree in shared memory takes one for each halving. */
+static void ideas(void) {
+    double rows = ex_current_exercise()->technique_case.dim[0];
+    double warps_of_block = ex_metric_value("threads") / ex_metric_value("blocks") / 32;
+    ex_suggest(ex_metric_value("barriers") > 4 * rows * warps_of_block,
+               "add up a warp's values with shuffles, so that a block waits once for each sum",
+               "05-atomics-reduction", "Shuffles and votes");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, inputs_are_read_once);
@@ -135,5 +144,5 @@ EXERCISE(layer_norm, .chapter = "07-fusion", .title = "Normalize on the way", .a
                   .variants = {"", "a mean of 1000", "no deviation"}},
          .technique_case = {{64, 1024}}, .timed_case = {{16384, 1024}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .ideas = ideas,
          .baseline = "1-four-kernels");

@@ -86,6 +86,17 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(4); }
 END_TEST
 
+/* Maximum and sum take a warp two barriers a row. A tree in shared memory takes one for each
+ * halving. */
+static void ideas(void) {
+    double rows = ex_current_exercise()->technique_case.dim[0];
+    double warps_of_block = ex_metric_value("threads") / ex_metric_value("blocks") / 32;
+    ex_suggest(ex_metric_value("barriers") > 4 * rows * warps_of_block,
+               "reduce a warp's values with shuffles, so that a block waits once for the maximum "
+               "and once for the sum",
+               "05-atomics-reduction", "Shuffles and votes");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, a_row_is_read_once);
@@ -100,5 +111,5 @@ EXERCISE(softmax, .chapter = "07-fusion", .title = "Three passes to one read", .
                                "around -250"}},
          .technique_case = {{64, 1024}}, .timed_case = {{16384, 1024}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .ideas = ideas,
          .baseline = "1-three-kernels");

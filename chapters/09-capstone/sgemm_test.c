@@ -131,6 +131,17 @@ START_TEST(one_barrier_per_piece) {
 }
 END_TEST
 
+/* Ideas that separate the ladder's last step from the model solution. 8 x 8 sums a thread take
+ * 0.0625 loads for each warp-wide product, 8 x 16 sums 0.047. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("shared_load_requests") > 0.055 * products() / 32,
+               "let each thread compute 8 x 16 sums, so that a load serves more products",
+               "09-capstone", "How much does each level deliver?");
+    ex_suggest(ex_metric_value("async_copy_byte_distance") == 0,
+               "copy the next piece of B asynchronously, past the registers", "13-async",
+               "Asynchronous copies");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, tiles_are_large_and_loads_vectorized);
@@ -150,5 +161,5 @@ EXERCISE(sgemm, .chapter = "09-capstone", .title = "The whole ladder", .args = a
                   .variants = {"", "beta = 0", "alpha = 0"}},
          .technique_case = {{256, 64, 256}}, .timed_case = {{1536, 1024, 2816}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = ex_gemm_flops,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .ideas = ideas,
          .baseline = "2-coalesced");

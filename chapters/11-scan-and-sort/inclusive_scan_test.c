@@ -113,6 +113,20 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
+/* Ideas of the ladder's last step. Two reads of the input take 1/16 of a request for each element
+ * by words, 1/64 by vectors. The model solution's warps wait 1/4 of a barrier for each 32 elements,
+ * all of it before their loops; a barrier in a loop adds as much or more. */
+static void ideas(void) {
+    ex_suggest(
+        ex_metric_value("global_load_requests") > elements() / 32,
+        "load four neighbouring elements as one vector, and several vectors before the first "
+        "addition",
+        "02-coalescing", "By hand: vector_loads");
+    ex_suggest(ex_metric_value("barriers") > 0.4 * elements() / 32,
+               "give each warp a stretch of its own, so that its loop needs no barrier",
+               "11-scan-and-sort", "Levels, and passes over memory");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, lanes_scan_in_registers);
@@ -130,4 +144,4 @@ EXERCISE(inclusive_scan, .chapter = "11-scan-and-sort", .title = "Sums by warps"
          .draw = {.dim = {{1, 200000}}, .variants = {"any elements", "all 1"}},
          .technique_case = {{1 << 20}}, .timed_case = {{1 << 24}}, .reference = reference,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
-         .tests = tests, .baseline = "1-hillis-steele");
+         .tests = tests, .ideas = ideas, .baseline = "1-hillis-steele");

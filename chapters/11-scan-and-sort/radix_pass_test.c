@@ -95,6 +95,18 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
+/* Ideas that separate the ladder's last step from the model solution. Three barriers for each 256
+ * keys are three for each warp of keys; for each 2048 keys, they are 3/8. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("barriers") > elements() / 32,
+               "sort 2048 keys at a time in shared memory: fewer barriers, and longer runs of "
+               "neighbours",
+               "11-scan-and-sort", "By hand: radix_pass");
+    ex_suggest(ex_metric_value("shared_load_requests") > 4 * elements() / 32,
+               "find the lanes with a digit by four votes, and keep its count in a register",
+               "10-warps", "What the hardware does");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, lanes_match_their_digits);
@@ -112,4 +124,4 @@ EXERCISE(radix_pass, .chapter = "11-scan-and-sort", .title = "A pass of a radix 
                                "two digits"}},
          .technique_case = {{1 << 20, 8}}, .timed_case = {{1 << 24, 8}}, .reference = reference,
          .bytes = bytes, .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50},
-         .tests = tests, .baseline = "1-walk");
+         .tests = tests, .ideas = ideas, .baseline = "1-walk");

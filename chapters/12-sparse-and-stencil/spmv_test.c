@@ -152,6 +152,18 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
+/* Ideas of the ladder's last step. Values and columns of 32 elements take 2 requests by words and
+ * 1/2 by vectors; x takes 1. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("barriers") > 0,
+               "give each warp equal parts and its own products in shared memory, so that no warp "
+               "waits at a barrier of the block",
+               "12-sparse-and-stencil", "Lists of uneven length");
+    ex_suggest(ex_metric_value("global_load_requests") > 2.5 * elements() / 32,
+               "load four values and four columns as one vector each", "02-coalescing",
+               "By hand: vector_loads");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, reads_are_coalesced);
@@ -168,4 +180,4 @@ EXERCISE(spmv, .chapter = "12-sparse-and-stencil", .title = "A sparse matrix tim
          .technique_case = {{1 << 17, 1 << 17, 1 << 21}},
          .timed_case = {{1 << 20, 1 << 20, 1 << 24}}, .reference = reference, .bytes = bytes,
          .flops = flops, .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
-         .baseline = "1-row-a-thread");
+         .ideas = ideas, .baseline = "1-row-a-thread");

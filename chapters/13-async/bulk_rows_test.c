@@ -73,6 +73,15 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(128); }
 END_TEST
 
+/* An H200 needs 11 KB in flight on each SM, and more under load. A buffer also waits for its copy
+ * out, so that a single one of 16 KB is not enough. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("blocks") * ex_metric_value("shared_bytes") < 132 * 49152.0,
+               "keep several rows in flight on each SM: small blocks with a buffer each, or a ring "
+               "of buffers",
+               "13-async", "How much must be in flight");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, few_instructions_per_row);
@@ -88,5 +97,5 @@ EXERCISE(bulk_rows, .chapter = "13-async", .title = "A row is one request", .arg
                   .variants = {"", "all rows are the last one"}},
          .technique_case = {{1584, 64, 4096}}, .timed_case = {{4096, 8192, 4096}},
          .reference = reference, .bytes = bytes,
-         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests,
+         .points = {.correctness = 0, .technique = 80, .speed = 20}, .tests = tests, .ideas = ideas,
          .baseline = "1-words");

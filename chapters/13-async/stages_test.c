@@ -108,6 +108,14 @@ END_TEST
 START_TEST(every_graph_has_a_block) { ex_require_min_blocks(graphs()); }
 END_TEST
 
+/* The idea of the model solution, which has 26 KB in flight; the goal requires 16 KB. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("async_copy_bytes_in_flight") * 32 * ex_metric_value("blocks") <
+                   24576 * ex_metric_value("threads"),
+               "request seven layers ahead, in a ring of eight tiles", "13-async",
+               "How much must be in flight");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, enough_bytes_in_flight);
@@ -124,4 +132,4 @@ EXERCISE(stages, .chapter = "13-async", .title = "A ring of several stages", .ar
                   .variants = {"", "the last node is cheap to leave"}},
          .technique_case = {{16, 96}}, .timed_case = {{128, 256}}, .reference = reference,
          .bytes = bytes, .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
-         .baseline = "1-one-ahead");
+         .ideas = ideas, .baseline = "1-one-ahead");

@@ -107,6 +107,14 @@ END_TEST
 START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
 END_TEST
 
+/* If one block fills an SM's 227 KB, no box is in flight while it computes. */
+static void ideas(void) {
+    ex_suggest(
+        ex_metric_value("shared_bytes") > 227 * 1024 / 2,
+        "let several blocks fit on an SM, so that boxes of one arrive while another computes",
+        "13-async", "A block that waits");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, a_tile_is_a_few_requests);
@@ -122,5 +130,5 @@ EXERCISE(tensor_map, .chapter = "13-async", .title = "A box in one request", .ar
          .draw = {.dim = {{1, 300}, {4, 600, .step = 4}}, .max_product = 100000},
          .technique_case = {{1024, 1200}}, .timed_case = {{4096, 4096}}, .reference = reference,
          .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests,
+         .points = {.correctness = 0, .technique = 60, .speed = 40}, .tests = tests, .ideas = ideas,
          .baseline = "1-checked-loads");

@@ -90,6 +90,17 @@ START_TEST(one_barrier_per_piece) {
 }
 END_TEST
 
+/* Ideas of the ladder's last step. 64 x 32 elements a warp take 0.75 loads for 16 x 16 x 16
+ * products, 64 x 64 take 0.5. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("async_copy_byte_distance") == 0,
+               "copy the next piece asynchronously while one is multiplied", "13-async",
+               "Asynchronous copies");
+    ex_suggest(ex_metric_value("shared_load_requests") > 0.6 * cubes(),
+               "let a warp compute 64 x 64 elements: 4 + 4 fragments serve 4 x 4 products",
+               "14-tensor-cores", "By hand: mma_swizzle");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, one_load_per_fragment);
@@ -106,5 +117,5 @@ EXERCISE(mma_swizzle, .chapter = "14-tensor-cores", .title = "Fragments without 
          .technique_case = {{256, 256, 256}}, .timed_case = {{1536, 1024, 1408}},
          .reference = ex_gemm_half_reference_transposed_b, .tolerance = ex_gemm_half_tolerance,
          .bytes = ex_gemm_half_bytes, .flops = ex_gemm_flops, .has_tensor_core_roof = true,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .ideas = ideas,
          .baseline = "1-words");

@@ -86,6 +86,15 @@ START_TEST(two_pieces_in_flight) {
 }
 END_TEST
 
+/* The idea of the model solution. It requests four pieces of 32 KB ahead, and has 66 KB in flight
+ * on average; the goal requires 16 KB. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("async_copy_bytes_in_flight") * 32 * ex_metric_value("blocks") <
+                   49152.0 * ex_metric_value("threads"),
+               "request four pieces ahead, with six buffers", "13-async",
+               "How much must be in flight");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, no_bank_conflicts);
@@ -103,4 +112,4 @@ EXERCISE(warpgroup_tiles, .chapter = "14-tensor-cores", .title = "Products that 
          .reference = ex_gemm_half_reference_transposed_b, .tolerance = ex_gemm_half_tolerance,
          .bytes = ex_gemm_half_bytes, .flops = ex_gemm_flops, .sm_90a = true,
          .has_tensor_core_roof = true, .points = {.correctness = 0, .technique = 60, .speed = 40},
-         .tests = tests, .baseline = "1-waits");
+         .tests = tests, .ideas = ideas, .baseline = "1-waits");

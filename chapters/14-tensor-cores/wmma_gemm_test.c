@@ -82,6 +82,18 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
+/* Ideas of the ladder's last step. With k = 128, a warp waits twice for pieces 64 deep and three
+ * buffers, 4 times or more for pieces of 32. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("async_copy_byte_distance") == 0,
+               "copy the next pieces asynchronously while one is multiplied", "13-async",
+               "Asynchronous copies");
+    ex_suggest(ex_metric_value("barriers") > 3 * ex_current_exercise()->technique_case.dim[1] /
+                                                 128 * ex_metric_value("threads") / 32,
+               "multiply pieces 64 deep, which need half as many barriers as pieces of 32",
+               "09-capstone", "Two buffers");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, products_use_tensor_cores);
@@ -99,5 +111,5 @@ EXERCISE(wmma_gemm, .chapter = "14-tensor-cores", .title = "Products on tensor c
          .technique_case = {{256, 128, 256}}, .timed_case = {{1536, 1024, 1408}},
          .reference = ex_gemm_half_reference, .tolerance = ex_gemm_half_tolerance,
          .bytes = ex_gemm_half_bytes, .flops = ex_gemm_flops, .has_tensor_core_roof = true,
-         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests,
+         .points = {.correctness = 0, .technique = 50, .speed = 50}, .tests = tests, .ideas = ideas,
          .baseline = "1-tiles");

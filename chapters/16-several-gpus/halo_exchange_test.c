@@ -113,6 +113,19 @@ START_TEST(accesses_are_coalesced) {
 }
 END_TEST
 
+/* A step of a device takes two launches, for the edge and for the inner rows. The model solution
+ * allocates three buffers on each device before its steps and frees them after them, 12 calls that
+ * may wait; one more for each step leaves the devices idle until the host has issued more. */
+static void ideas(void) {
+    ex_suggest(ex_metric_value("launches") > 3 * DEVICES * steps(),
+               "compute all inner rows of a step in one launch, and the edge in another",
+               "16-several-gpus", "Send early: the edge first");
+    ex_suggest(ex_metric_value("synchronizing_calls") >= 12 + steps(),
+               "let events order the commands of both devices, so that the host doesn't wait in "
+               "each step",
+               "16-several-gpus", "Example: divide by the largest element");
+}
+
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_loop_test(correctness, matches_the_reference, 0, EX_COUNT(cases));
     tcase_add_test(goals, rows_cross_in_both_directions_at_once);
@@ -128,5 +141,5 @@ EXERCISE(halo_exchange, .chapter = "16-several-gpus",
          .draw = {.dim = {{1, 120}, {1, 300}, {0, 6}}, .max_product = 60000},
          .technique_case = {{256, 1024, 4}}, .timed_case = {{3072, 4096, 4}},
          .reference = reference, .tolerance = tolerance, .bytes = bytes, .flops = flops,
-         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests,
+         .points = {.correctness = 0, .technique = 70, .speed = 30}, .tests = tests, .ideas = ideas,
          .baseline = "1-default-streams");
