@@ -1,4 +1,5 @@
 // Graphs: captured with a fork and a join, built by hand, changed, launched several times.
+// stderr: the executable graph was destroyed
 #include "check.h"
 
 __global__ void plus(int *p, int n, int value) {
