@@ -25,9 +25,9 @@
  * off. The files are bound into the sandbox, not read: a digest of 20 MB would cost more than the
  * header saves. If another grader has evicted one since, the sandbox has no header. */
 #include "grader/grade/host_header.h"
-#include "grader/grade/compiler_jail.h"
 #include "common/buf.h"
 #include "common/cache.h"
+#include "grader/grade/compiler_jail.h"
 #include "grader/grade/nvcc_phases.h"
 
 #include <stdio.h>
