@@ -1,10 +1,11 @@
 // inclusive_scan: the model solution. Each warp has a stretch of `in`, and has its prefix before it starts. A lane adds
-// up four neighbours by itself, and exchanges one sum with the other lanes for all four.
+// up four neighbours by itself, and exchanges one sum with the other lanes for all four. The second kernel walks its
+// stretches backwards, since L2 still holds what the first one read last.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 1056; // 8 blocks for each of 132 SMs
-constexpr int AHEAD = 4, ROUND = 32 * 4 * AHEAD;                       // elements of a warp in flight
+constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 792; // 6 blocks for each of 132 SMs
+constexpr int AHEAD = 4, ROUND = 32 * 4 * AHEAD;                      // elements of a warp in flight
 constexpr unsigned ALL = 0xffffffff;
-// tune: MAX_BLOCKS 528 1056 2112
+// tune: MAX_BLOCKS 528 792 1056
 
 __device__ unsigned total[MAX_BLOCKS][WARPS], total_of_block[MAX_BLOCKS];
 
@@ -74,16 +75,16 @@ __device__ unsigned scan_warp(unsigned x) {
 __global__ void scan_parts(unsigned *__restrict__ out, const unsigned *__restrict__ in, int n, int part) {
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     int first = (blockIdx.x * WARPS + warp) * part, last = min(n, first + part);
-    unsigned before = sum_before(warp);
-    for (int base = first; base < last; base += ROUND) {
+    unsigned end = sum_before(warp) + total[blockIdx.x][warp]; // the sum up to the end of the round
+    for (int base = first + part - ROUND; base >= first; base -= ROUND) {
         uint4 x[AHEAD];
         load_round(x, in, base, last);
 #pragma unroll
-        for (int k = 0; k < AHEAD; k++) {
+        for (int k = AHEAD - 1; k >= 0; k--) {
             unsigned a = x[k].x, b = a + x[k].y, c = b + x[k].z, d = c + x[k].w, up_to = scan_warp(d);
-            unsigned start = before + up_to - d; // the sum before the lane's four elements
+            end -= __shfl_sync(ALL, up_to, 31);
+            unsigned start = end + up_to - d; // the sum before the lane's four elements
             store(out, base + 4 * (32 * k + lane), last, {start + a, start + b, start + c, start + d});
-            before += __shfl_sync(ALL, up_to, 31);
         }
     }
 }

@@ -1,8 +1,9 @@
 // look_back: the model solution. One pass: a tile publishes its sum before it computes its prefix, and a warp examines 32 tiles at a
 // time, back to the nearest inclusive prefix.
 
-constexpr int THREADS = 256, WARPS = THREADS / 32, QUADS = 4, TILE = THREADS * QUADS * 4; // a lane holds four groups of four elements
+constexpr int THREADS = 256, WARPS = THREADS / 32, QUADS = 6, TILE = THREADS * QUADS * 4; // a lane holds six groups of four elements
 constexpr int MAX_TILES = 1 << 14;
+// tune: QUADS 4 6 8
 constexpr unsigned ALL = 0xffffffff;
 
 // By tile: the lower half is a sum, the upper half says which. One 64-bit access moves both, so no fence is needed.

@@ -22,14 +22,14 @@ START = "Times, modelled for "
 
 
 def run(exercise, path, device):
-    command = ["build/grader", "run", exercise, "--file", path, "--device", f"sim:{device}", "--seed", "ladders", "--no-modelled-speed"]
+    command = ["build/grader", "run", exercise, "--file", path, "--device", f"sim:{device}", "--seed", "ladders"]
     out = subprocess.run(command + ["--threads", "1", "--format", "json"], capture_output=True, text=True).stdout
     speed = json.loads(out)["exercises"][0]["speed"]
     return speed["student_us"] if speed else 0
 
 
 def size_of(exercise, path):
-    command = ["build/grader", "run", exercise, "--file", path, "--seed", "ladders", "--no-modelled-speed"]
+    command = ["build/grader", "run", exercise, "--file", path, "--seed", "ladders"]
     size = re.search(r"modelled for (.+?) on ", subprocess.run(command, capture_output=True, text=True).stdout)
     return size.group(1) if size else ""
 
