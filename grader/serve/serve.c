@@ -296,6 +296,8 @@ void serve_stop(struct serve *s) {
     free(s);
 }
 
+unsigned serve_port(const struct serve *s) { return s->guard.port; }
+
 void serve_append_url(const struct serve *s, struct buf *out) {
     bool is_v6 = strchr(s->o.address, ':');
     if (s->o.origin) {

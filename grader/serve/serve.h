@@ -48,6 +48,7 @@ struct serve_options {
 /* Starts to listen. Returns NULL with an error. */
 struct serve *serve_start(const struct serve_options *o, struct err *e);
 void serve_stop(struct serve *s);
+unsigned serve_port(const struct serve *s);
 /* Appends the address to open, with the token. */
 void serve_append_url(const struct serve *s, struct buf *out);
 /* Answers requests until `fd` (-1 = none) is readable, or until the time is over. */

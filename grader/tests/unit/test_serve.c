@@ -332,6 +332,17 @@ START_TEST(the_end_of_the_grading_process_is_reported) {
 }
 END_TEST
 
+/* The browser keeps unsaved texts by the address. */
+START_TEST(the_next_server_takes_the_same_port) {
+    unsigned port = client.port;
+    int ignored;
+    kill(client.pid, SIGTERM), waitpid(client.pid, &ignored, 0);
+    client.port = 0;
+    serve_client_start("");
+    ck_assert_uint_eq(client.port, port);
+}
+END_TEST
+
 START_TEST(the_browsers_arguments_hold_no_token) {
     int status = 0;
     ck_assert_int_eq(
@@ -375,6 +386,7 @@ UNIT_SUITE(serve) {
     tcase_add_test(t, documents_are_sent_as_text);
     tcase_add_test(t, the_next_exercise_follows_the_path);
     tcase_add_test(t, the_end_of_the_grading_process_is_reported);
+    tcase_add_test(t, the_next_server_takes_the_same_port);
     tcase_add_test(t, the_browsers_arguments_hold_no_token);
     tcase_add_checked_fixture(slow, open_fn, serve_client_stop);
     tcase_add_test(slow, a_slow_request_holds_up_nobody_and_ends);
