@@ -91,13 +91,16 @@ void workbench_put_json(struct json_t *o, struct buf *out);
 
 /* ---- workbench_file.c ---- */
 /* Read and replace the file `relative` below the folder `root`. They follow no link on the way, so
- * they reach nothing outside of `root`. */
+ * they reach nothing outside of `root`. `replaced`, if not NULL, receives the text that the write
+ * replaced; it stays empty for a new file, and where the file system can't tell. */
 bool workbench_read(const char *root, const char *relative, size_t limit, struct buf *out,
                     struct err *e);
-bool workbench_write(const char *root, const char *relative, const struct buf *text, struct err *e);
+bool workbench_write(const char *root, const char *relative, const struct buf *text,
+                     struct buf *replaced, struct err *e);
 /* The same for the file that the student edits. A missing file reads as empty. */
 bool workbench_read_source(const struct exercise *ex, struct buf *out, struct err *e);
-bool workbench_write_source(const struct exercise *ex, const struct buf *text, struct err *e);
+bool workbench_write_source(const struct exercise *ex, const struct buf *text, struct buf *replaced,
+                            struct err *e);
 
 /* ---- workbench_play.c ---- */
 /* Returns true for "NAME.cu" without folders. */
