@@ -15,7 +15,8 @@
 enum {
     SERVE_TOKEN_SIZE = 33,         /* 32 hex digits and the zero */
     SERVE_MAX_BODY = 1 << 20,      /* bytes of a request's body; more gets status 413 */
-    SERVE_MAX_CONNECTIONS = 64,    /* at the same time */
+    SERVE_MAX_CONNECTIONS = 128,   /* at the same time */
+    SERVE_MAX_PENDING = 64,        /* of them without a complete request; more close the oldest */
     SERVE_MAX_REQUEST_SECONDS = 10 /* from the first byte of a request to its last one */
 };
 
@@ -79,6 +80,9 @@ bool serve_guard_accepts_host(const struct serve_guard *g, const char *host_head
 /* `origin_header` is NULL for requests that browsers send without one. */
 bool serve_guard_accepts_origin(const struct serve_guard *g, const char *origin_header,
                                 const char *host_header);
+
+/* framing.c: returns true if another server could read the request's headers differently. */
+bool serve_is_ambiguous(struct MHD_Connection *c);
 
 /* events.c: the pages that listen. */
 struct MHD_Response;

@@ -58,6 +58,11 @@ START_TEST(hosts_are_addresses_or_the_proxy) {
                                                  "127.0.0.1.evil.example:8000",
                                                  "[::1",
                                                  "localhost:8000x",
+                                                 "localhost: 8000",
+                                                 "localhost.:8000",
+                                                 "LOCALHOST:8000",
+                                                 "127.1:8000",
+                                                 "localhost\xe3\x80\x82:8000",
                                                  "hub.example"};
     struct serve_guard g = guard_for(NULL), proxied = guard_for("https://hub.example/user/x/");
     for (unsigned i = 0; i < sizeof accepted / sizeof *accepted; i++)
@@ -190,6 +195,48 @@ START_TEST(large_bodies_are_refused) {
     ck_assert_uint_eq(serve_client_status(serve_client_send(head, buf_str(&body), body.size)), 413);
     ck_assert_uint_eq(serve_client_get("api/contents"), 200);
     buf_free(&body);
+}
+END_TEST
+
+/* What a proxy and the server could read differently. The second request, which would stop a job,
+ * must not be answered. */
+START_TEST(ambiguous_requests_are_refused) {
+    static const char *const headers[] = {
+        "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Content-Length: 0\r\nContent-Length: 5\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding : chunked\r\nContent-Length: 0\r\n\r\n",
+        "Host: evil.example\r\n\r\n",
+        "Origin: http://127.0.0.1:1\r\nOrigin: http://evil.example\r\n\r\n"};
+    char head[1500];
+    for (unsigned i = 0; i < sizeof headers / sizeof *headers; i++) {
+        snprintf(
+            head, sizeof head,
+            "POST /api/stop HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nCookie: warpbook_%u=%s\r\n%sPOST "
+            "/api/stop HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nCookie: "
+            "warpbook_%u=%s\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+            client.port, client.port, client.token, headers[i], client.port, client.port,
+            client.token);
+        const char *answer = serve_client_send(head, "", 0);
+        ck_assert_msg(serve_client_status(answer) == 400 && !strstr(answer, " 202 "), "%s%s",
+                      headers[i], answer);
+    }
+}
+END_TEST
+
+/* More than the server keeps: each new one closes the oldest, and requests are answered. */
+START_TEST(silent_connections_hold_up_nobody) {
+    enum { COUNT = 3 * SERVE_MAX_CONNECTIONS };
+    int fds[COUNT];
+    struct pollfd first = {.events = POLLIN};
+    time_t start = time(NULL);
+    for (unsigned i = 0; i < COUNT; i++) fds[i] = serve_client_connect();
+    ck_assert_uint_eq(serve_client_get("api/contents"), 200);
+    first.fd = fds[0];
+    ck_assert_int_eq(poll(&first, 1, 5000), 1);
+    ck_assert_int_lt(time(NULL) - start, SERVE_MAX_REQUEST_SECONDS);
+    for (unsigned i = 0; i < COUNT; i++) close(fds[i]);
 }
 END_TEST
 
@@ -380,6 +427,8 @@ UNIT_SUITE(serve) {
     tcase_add_test(t, no_path_leads_out);
     tcase_add_test(t, links_are_neither_read_nor_replaced);
     tcase_add_test(t, large_bodies_are_refused);
+    tcase_add_test(t, ambiguous_requests_are_refused);
+    tcase_add_test(t, silent_connections_hold_up_nobody);
     tcase_add_test(t, a_saved_text_is_graded_and_kept);
     tcase_add_test(t, another_editors_save_is_seen_and_not_overwritten);
     tcase_add_test(t, hints_come_one_at_a_time);
