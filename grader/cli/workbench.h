@@ -51,6 +51,8 @@ bool workbench_start_grading(struct workbench *w, struct err *e);
 bool workbench_queue(struct workbench *w, const struct workbench_job *job);
 /* Appends the grading of an exercise on its device. */
 void workbench_queue_grading(struct workbench *w, unsigned index);
+/* Returns {"waiting": [JOB, ...], "running": JOB or null}. */
+struct json_t *workbench_queue_json(const struct workbench *w);
 /* Ends the running job. */
 void workbench_stop_job(struct workbench *w);
 /* Forwards the events of the grading process to the pages; starts the next job. */

@@ -103,14 +103,17 @@ static json_t *job_json(const struct workbench_job *job) {
                      job->device->name);
 }
 
-static void send_queue(struct workbench *w) {
+struct json_t *workbench_queue_json(const struct workbench *w) {
     json_t *waiting = json_array();
-    struct buf text = {0};
     for (unsigned i = w->is_busy; i < w->njobs; i++)
         json_array_append_new(waiting, job_json(&w->jobs[i]));
-    workbench_put_json(json_pack("{s:o, s:o?}", "waiting", waiting, "running",
-                                 w->is_busy ? job_json(&w->jobs[0]) : NULL),
-                       &text);
+    return json_pack("{s:o, s:o?}", "waiting", waiting, "running",
+                     w->is_busy ? job_json(&w->jobs[0]) : NULL);
+}
+
+static void send_queue(struct workbench *w) {
+    struct buf text = {0};
+    workbench_put_json(workbench_queue_json(w), &text);
     serve_send_event(w->server, "queue", buf_str(&text));
     buf_free(&text);
 }

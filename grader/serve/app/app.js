@@ -6,14 +6,14 @@ import {createEditor} from "./editor.js";
 import {findingsOf, heatOf, resultView, lineView, firstLine} from "./result.js";
 import {quizView, showAnswer} from "./quiz.js";
 import {tuneView, addRow} from "./tune.js";
-import {showPlayground, playEvent} from "./play.js";
+import {showPlayground, savePlayground, playEvent} from "./play.js";
 import * as server from "./server.js";
 
 const bar = document.getElementById("bar"), view = document.getElementById("view");
 view.tabIndex = -1;
 const TABS = ["Task", "Lesson", "Quiz", "Hints", "Tune", "History", "Solution"];
 let open = null; // the exercise on the page; null = contents
-let queue = {waiting: [], running: null}, is_connected = false;
+let queue = {waiting: [], running: null}, has_lost_server = false;
 
 function showFault(error) {
     view.replaceChildren(element("p.bad", {role: "alert"}, error.message));
@@ -111,7 +111,8 @@ async function showDocument(name, anchor) {
     document.getElementById(anchor)?.scrollIntoView();
 }
 
-const connection = () => element("span.connection", {id: "connection"}, is_connected ? "" : "connecting …");
+const LOST = "no connection to grader serve; trying again …";
+const connection = () => element("span.connection", {id: "connection", role: "status"}, has_lost_server ? LOST : "");
 
 // ---- an exercise: state ----
 
@@ -141,6 +142,7 @@ class Exercise {
 async function showExercise(id, tab) {
     const data = await server.exercise(id);
     const x = open = new Exercise(data);
+    queue = data.queue;
     if (tabsOf(x).includes(tab)) x.tab = tab;
     document.title = `${x.title} · Warpbook`;
     view.className = "work";
@@ -190,7 +192,9 @@ async function attempt(x, action) {
 
 async function save(x) {
     const text = x.text();
+    if (x.is_saving) x.saves_again = true;
     if (x.conflict || x.is_saving) return;
+    if (!x.is_dirty()) return gradeUnchanged(x);
     x.is_saving = true;
     const answer = await attempt(x, () => server.save(x.id, text.replaceAll("\n", x.eol), x.digest));
     x.is_saving = false;
@@ -199,6 +203,14 @@ async function save(x) {
     x.base = text, x.digest = answer.digest;
     x.storeDraft();
     if (open === x) drawState(x), drawResult(x); // the result may be here already
+    if (x.saves_again && x.is_dirty()) { x.saves_again = false; await save(x); }
+    x.saves_again = false;
+}
+
+// A save without a change grades the file if its result isn't there, and else says so.
+async function gradeUnchanged(x) {
+    if (x.result?.digest !== x.digest) return await attempt(x, () => server.grade(x.id, x.device));
+    x.parts.unsaved.textContent = "No change since the last grading.";
 }
 
 // Another program wrote the file while the page had changes: shows both; neither is lost.
@@ -289,7 +301,7 @@ function afterwards(x) {
 
 // Shows the line's view; of a line that has none, keeps the last one, unless `anew`.
 function showLine(x, line, anew = false) {
-    const shown = x.result && x.result.digest === x.digest && line ? lineView(x.result, x.base, line) : [];
+    const shown = x.result && x.result.digest === x.digest && line ? lineView(x.result, x.base, line, l => x.editor.goto(l)) : [];
     if (shown.length || anew) x.parts.line.replaceChildren(...shown);
 }
 
@@ -402,14 +414,13 @@ function historyTable(x, {runs, plot}) {
     };
     const buttons = digest => element("td.w", null, button("Compare", () => menus.compare(digest)), button("Restore", () => restore(digest)));
     const rows = runs.toReversed().map(r => element("tr", null,
-        element("td.w", null, dateOf(r)),
+        element("td.w", null, dateOf(r), r.device !== x.default_device && element("div.dim", null, `on ${r.device}`)),
         element(`td.w.${r.verdict === "-" ? "dim" : verdictClass(r.verdict)}`, null, r.verdict === "-" ? "not graded" : r.verdict),
         element("td.n", null, r.verdict === "-" ? "" : r.score.toFixed(1)), element("td.n", null, time(r.us), timed.includes(r) && r.us === best ? " ★" : ""),
-        element("td.w", null, r.device),
         r.digest ? buttons(r.digest) : element("td.dim", null, "no text kept")));
     box.append(drawing(plot), menus.view, difference, scrollTable("history",
-        element("tr", null, ...["graded", "verdict", "points", "time", "device", "text"].map((t, i) => element(i === 2 || i === 3 ? "th.n" : "th", null, t))), ...rows,
-        element("tr", null, element("td", {colspan: "5"}, "the starter file"), buttons("starter"))));
+        element("tr", null, ...["graded", "verdict", "points", "time", "text"].map((t, i) => element(i === 2 || i === 3 ? "th.n" : "th", null, t))), ...rows,
+        element("tr", null, element("td", {colspan: "4"}, "the starter file"), buttons("starter"))));
     return box;
 }
 
@@ -427,12 +438,17 @@ function listen() {
     events = new EventSource("api/events");
     const on = (name, handle) => events.addEventListener(name, e => handle(JSON.parse(e.data)));
     const isOpen = data => open?.id === data.id && open.editor;
-    events.onopen = () => { is_connected = true; route(false); };
-    events.onerror = () => { is_connected = false; document.getElementById("connection")?.replaceChildren("no connection to grader serve; trying again …"); };
+    events.onopen = () => { has_lost_server = false; route(false); };
+    events.onerror = () => {
+        has_lost_server = true;
+        document.getElementById("connection")?.replaceChildren(LOST);
+        if (events?.readyState === EventSource.CLOSED) setTimeout(() => document.hidden || listen(), 3000); // the browser gave up
+    };
     on("queue", data => { queue = data; if (open?.parts) drawBar(open); playEvent("queue", data); });
     on("step", data => { if (isOpen(data)) { open.step = data.step; drawBar(open); } });
     on("failure", data => {
-        if (open && (!data.id || data.id === open.id)) { open.failure = data.message; drawBar(open); addRow(open, data); }
+        const is_sweep = queue.running?.kind === "tune"; // its failure is shown where its rows are
+        if (open && (!data.id || data.id === open.id)) { open.failure = is_sweep ? "" : data.message; drawBar(open); addRow(open, data); }
         playEvent("failure", data);
     });
     on("answer", data => { if (isOpen(data)) showAnswer(open, data, text => render(open, text)); });
@@ -457,6 +473,8 @@ async function route(anew = true) {
         if (!anew && open && open.id === id) {
             const data = await server.exercise(id);
             document.getElementById("connection")?.replaceChildren("");
+            queue = data.queue, open.fault = "";
+            drawState(open);
             if (data.result) open.result = data.result, drawResult(open);
             return open.editor && await readAgain(open, data.digest);
         }
@@ -473,6 +491,12 @@ window.addEventListener("hashchange", () => route().then(() => view.contains(doc
 window.addEventListener("keydown", e => {
     const field = document.getElementById("find"), is_typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
     if (e.key === "/" && field && !is_typing) e.preventDefault(), field.focus();
+    // Outside of the editor, too: the browser would offer to save the page.
+    if (e.key === "s" && (e.ctrlKey || e.metaKey) && !e.defaultPrevented) {
+        e.preventDefault();
+        if (open?.editor) save(open);
+        else savePlayground();
+    }
 });
 window.addEventListener("beforeunload", e => { if (open?.editor && open.is_dirty()) { open.storeDraft(); e.preventDefault(); } });
 route().then(listen);

@@ -1,5 +1,5 @@
 // play.js: the playground: programs with a main of their own, in playground/ of the workspace, run with simgpu in the sandbox.
-import {element, button, number, scrollTable, section} from "./dom.js";
+import {element, button, number, scrollTable, section, withCode} from "./dom.js";
 import {createEditor} from "./editor.js";
 import {compilerFindings} from "./result.js";
 import * as server from "./server.js";
@@ -101,7 +101,14 @@ async function save(p) {
 }
 
 async function run(p) {
-    if (await save(p)) await attempt(p, () => server.play(p.name, p.device));
+    if (!await save(p)) return;
+    if (p.parts.output.querySelector(".first")) p.parts.output.prepend(element("p.old", null, "The program runs. This is the last run's result."));
+    await attempt(p, () => server.play(p.name, p.device));
+}
+
+// Ctrl-S outside of the editor.
+export function savePlayground() {
+    if (page?.parts.editor.isConnected) run(page);
 }
 
 // Called for every event; those of another program are not shown.
@@ -112,7 +119,7 @@ export function playEvent(name, data) {
         const is_mine = job => job?.kind === "play" && job.id === p.name;
         p.parts.step.textContent = is_mine(data.running) ? "building and running …" : data.waiting.some(is_mine) ? `waits for ${data.running?.id}` : "";
     }
-    if (name === "failure" && (!data.id || data.id === p.name)) notice(p, data.message, "bad");
+    if (name === "failure" && (!data.id || data.id === p.name)) notice(p, data.message, "bad"), p.parts.output.querySelector(".old")?.remove();
     if (name === "played" && data.id === p.name) show(p, data);
 }
 
@@ -138,7 +145,7 @@ function show(p, data) {
     const report = data.report && element("a", {href: URL.createObjectURL(new Blob([data.report], {type: "text/html"})), download: p.name.replace(/cu$/, "html")}, "Save the report");
     p.parts.output.replaceChildren(...[
         element(`p.first.${data.end === "exit status 0" && !found.length ? "good" : "bad"}`, null, data.end),
-        ...found.slice(0, 10).map(f => element("p", null, button(`line ${f.line}`, () => p.editor.goto(f.line), {className: "link"}), ` ${f.text}`)),
+        ...found.slice(0, 10).map(f => element("p", null, button(`line ${f.line}`, () => p.editor.goto(f.line), {className: "link"}), " ", ...withCode(f.text))),
         section("Output", element("pre", {tabIndex: 0}, data.output || "(no output)")),
         data.counters?.launches?.length > 0 && section("Counters", ...countersView(data.counters)),
         report && element("p", null, report, " (one page: times, access patterns, hot lines)")].filter(Boolean));

@@ -112,10 +112,15 @@ def run(page, url, file, pictures):
     page.wait(f"{TEXT}.getValue() == {json.dumps(delivered)}", "the editor holds the file")
     broken = delivered.replace("int col =", "int col = nothing +", 1)
     page.eval(f"{SET}({json.dumps(broken)})")
-    page.click("Save and grade")
+    page.eval("document.activeElement.blur()")
+    press(page, "s", 83, 2)  # outside of the editor, where the browser would save the page
     page.wait(f"{verdict}.startsWith('CE')", "a compile error")
     expect(file.read_text() == broken, "the file doesn't hold what the page saved")
     page.wait("[...document.querySelectorAll('.finding')].some(f => /identifier \"nothing\" is undefined/.test(f.textContent))", "the error at its line")
+    page.eval("[...document.querySelectorAll('.next-step button')].find(b => b.textContent == 'line 4').click()")
+    expect(page.eval("document.querySelector('.CodeMirror').CodeMirror.getCursor().line") == 3, "the advice's line doesn't lead there")
+    press(page, "s", 83, 2)
+    page.wait("/No change since/.test(document.querySelector('.tools').innerText)", "an answer to a save without a change")
 
     # Without CodeMirror, the text field shows and saves the same.
     page.ask("Network.setBlockedURLs", urls=["*codemirror*"])
@@ -149,6 +154,18 @@ def run(page, url, file, pictures):
     expect(gap < 24, f"the finding ends {gap} px before the editor does, so it takes more lines than it needs")
     page.look("exercise", pictures, origin)
 
+    # Limits say on which side a value passes.
+    page.wait("/global_store_sectors_per_request is 32, at most 4.5/.test(document.getElementById('result').innerText)", "the limit's side")
+
+    # A reload during a grading shows that it still runs.
+    file.write_text(delivered + "// before a reload\n")
+    page.wait("/^grading/.test(document.getElementById('step').textContent)", "a grading begins")
+    page.goto("about:blank")
+    page.goto(f"{origin}#/{ID}")
+    page.wait("document.getElementById('step')", "the exercise again")
+    expect(page.eval("/^grading/.test(document.getElementById('step').textContent)"), "the reloaded page doesn't show the grading")
+    page.wait(f"document.getElementById('step').textContent == '' && {verdict}.startsWith('PART')", "its result after a reload")
+
     # Another device, by the menu; its result is no progress.
     page.eval("(m => { m.value = 'a100'; m.dispatchEvent(new Event('change')); })(document.getElementById('device'))")
     page.wait(f"/A100/.test({verdict})", "a result on another device")
@@ -180,6 +197,9 @@ def run(page, url, file, pictures):
     page.wait("document.getElementById('step').textContent == ''", "the grading ends")
     page.click("History")
     page.wait("document.querySelectorAll('#history tr').length > 4", "the history")
+    page.size(1280)
+    cut = page.eval("(s => s.scrollWidth - s.clientWidth)(document.querySelector('#history .scroll'))")
+    expect(cut <= 1, f"the history is cut off by {cut} px at 1280")
     page.eval("[...document.querySelectorAll('#history button')].filter(b => b.textContent == 'Compare').at(-2).click()")
     page.wait("document.querySelector('#history .diff')", "a comparison")
     page.look("history", pictures, origin)
@@ -280,6 +300,11 @@ i.type == 'text' ? i.value = answer : document.querySelector(`#quiz input[name=q
 
 def tune(page, file, delivered, pictures, origin):
     """A sweep shows its rows and plot. 8 x 8, 16 x 8 and 32 x 8 threads: three combinations."""
+    page.click("Tune")
+    page.click("Run the sweep")
+    page.wait("/declares no parameter/.test(document.getElementById('sweep').innerText)", "a file without a parameter is named as the cause")
+    page.click("Quiz")
+    expect(not page.eval("/parameter/.test(document.getElementById('bar').innerText)"), "the sweep's failure stays in the bar")
     file.write_text("// tune: WIDTH 8 16 32\nconstexpr int WIDTH = 16;\n" + delivered.replace("dim3 block(32, 8)", "dim3 block(WIDTH, 8)"))
     page.wait(f"{TEXT}.getValue().startsWith('// tune')", "the file with a parameter")
     page.click("Tune")
@@ -336,12 +361,18 @@ def playground(page, folder, pictures, origin):
     expect((folder / "hello.cu").exists(), "the program's file isn't in the student's folder")
     page.look("play", pictures, origin)
     text = (folder / "hello.cu").read_text()
+    image = "<svg onload=document.title=1><img src=x onerror=document.title=1>"
+    page.eval(f"{SET}({json.dumps(text.replace('x[0] = %g', image))})")
+    press(page, "s", 83, 2)
+    page.wait(f"document.getElementById('result').innerText.includes({json.dumps(image)})", "markup in a program's output, as text")
+    expect(page.eval("document.title") != "1" and page.eval("document.querySelectorAll('#result svg, img[src=x]').length") == 0, "markup in the output became an element")
     page.eval(f"{SET}({json.dumps(text.replace('if (i < n) ', '').replace('n / 256, 256', 'n / 256 + 1, 256'))})")
     page.click("Save and run")
     page.wait("[...document.querySelectorAll('.finding')].some(f => /out-of-bounds/.test(f.textContent))", "an access out of bounds, at its line")
     page.eval(f"{SET}({json.dumps(text.replace('int main() {', 'int main() { for (;;);'))})")
     page.click("Save and run")
     page.wait("/running/.test(document.getElementById('step').innerText)", "a program that never ends")
+    page.wait("/last run's result/.test(document.getElementById('result').innerText)", "a mark at the former result")
     page.click("Stop")
     page.wait("/stopped/.test(document.querySelector('.notice').innerText)", "it is stopped")
     page.eval(f"{SET}({json.dumps(text)})")
