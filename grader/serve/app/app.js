@@ -150,10 +150,11 @@ async function showExercise(id, tab) {
                tabs: element("nav.tabs", {"aria-label": "texts"}), body: element("div.md"), notice: element("div.notice", {role: "status"}),
                editor: element("div.editor"), unsaved: element("span.dim", {role: "status"}),
                again: button("Grade again", () => attempt(x, () => server.grade(x.id))), save: button("Save and grade", () => save(x), {title: "Ctrl-S"}),
+               stop: button("Stop", () => attempt(x, () => server.stop()), {hidden: true, title: "ends the grading"}),
                line: element("section.line-view", {id: "line", "aria-live": "polite"})};
     x.parts.text.append(x.parts.tabs, x.parts.body);
     x.parts.code.append(element("div.tools", null, element("code", null, `chapters/${x.id}.cu`), x.parts.save,
-        x.parts.again, deviceMenu(x), x.parts.unsaved), x.parts.notice, x.parts.editor);
+        x.parts.again, x.parts.stop, deviceMenu(x), x.parts.unsaved), x.parts.notice, x.parts.editor);
     view.replaceChildren(x.parts.text, x.parts.code, x.parts.result);
     drawBar(x), drawText(x);
     x.editor = await createEditor(x.parts.editor, {onchange: () => { x.storeDraft(); drawState(x); }, onsave: () => save(x),
@@ -249,6 +250,7 @@ async function readAgain(x, digest) {
 function drawBar(x) {
     const r = x.result, change = r && x.previous_score !== null ? r.score - x.previous_score : 0;
     x.parts.again.textContent = r ? "Grade again" : "Grade";
+    x.parts.stop.hidden = !isGrading(queue.running, x);
     bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("strong", null, x.id),
         element("span.verdict", {id: "verdict", "aria-live": "polite"},
             r ? element(`b.${verdictClass(r.verdict)}`, null, `${r.verdict} (${r.verdict_text})`) : "",
@@ -258,8 +260,10 @@ function drawBar(x) {
         element("span.step", {id: "step"}, stepText(x)), connection());
 }
 
+const isGrading = (job, x) => job?.id === x.id && job.kind === "grade";
+
 function stepText(x) {
-    const running = queue.running, is_mine = job => job?.id === x.id && job.kind === "grade";
+    const running = queue.running, is_mine = job => isGrading(job, x);
     if (is_mine(running)) return `grading: ${x.step || "…"}`;
     if (queue.waiting.some(is_mine)) return running ? `waits for ${running.id}${running.kind === "grade" ? "" : ` (${running.kind})`}` : "waiting";
     return x.failure || (!x.result ? "not graded yet" : "");

@@ -57,8 +57,8 @@ class Page(Browser):
         self.wait("document.readyState == 'complete'", f"{url} loads")
 
     def click(self, label, within="document"):
-        self.wait(f"[...{within}.querySelectorAll('button')].some(b => b.textContent == {json.dumps(label)} && !b.disabled)", f"a button {label}")
-        self.eval(f"[...{within}.querySelectorAll('button')].find(b => b.textContent == {json.dumps(label)}).click()")
+        self.wait(f"[...{within}.querySelectorAll('button')].some(b => b.textContent == {json.dumps(label)} && !b.disabled && !b.hidden)", f"a button {label}")
+        self.eval(f"[...{within}.querySelectorAll('button')].find(b => b.textContent == {json.dumps(label)} && !b.hidden).click()")
 
     def look(self, name, pictures, origin):
         for width in WIDTHS:
@@ -157,14 +157,17 @@ def run(page, url, file, pictures):
     # Limits say on which side a value passes.
     page.wait("/global_store_sectors_per_request is 32, at most 4.5/.test(document.getElementById('result').innerText)", "the limit's side")
 
-    # A reload during a grading shows that it still runs.
-    file.write_text(delivered + "// before a reload\n")
+    # A reload during a grading shows that it still runs; then it is stopped.
+    file.write_text(delivered.replace("int col =", "for (volatile int k = 0; k >= 0;) k = 0;\n    int col =", 1))
     page.wait("/^grading/.test(document.getElementById('step').textContent)", "a grading begins")
     page.goto("about:blank")
     page.goto(f"{origin}#/{ID}")
     page.wait("document.getElementById('step')", "the exercise again")
     expect(page.eval("/^grading/.test(document.getElementById('step').textContent)"), "the reloaded page doesn't show the grading")
-    page.wait(f"document.getElementById('step').textContent == '' && {verdict}.startsWith('PART')", "its result after a reload")
+    page.click("Stop", "document")
+    page.wait("/^(stopped)?$/.test(document.getElementById('step').textContent)", "the end of a stopped grading")
+    file.write_text(delivered + "// after a stop\n")
+    page.wait(f"document.getElementById('step').textContent == '' && {verdict}.startsWith('PART') && !/earlier version/.test(document.body.innerText)", "the result after a stop")
 
     # Another device, by the menu; its result is no progress.
     page.eval("(m => { m.value = 'a100'; m.dispatchEvent(new Event('change')); })(document.getElementById('device'))")
