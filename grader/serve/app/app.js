@@ -85,7 +85,7 @@ async function showContents() {
     document.title = "Warpbook";
     const c = await server.contents();
     if (open) return;
-    bar.replaceChildren(element("strong", null, "Warpbook"), element("progress", {max: c.total, value: c.done, "aria-label": "exercises done"}),
+    bar.replaceChildren(element("h1", null, "Warpbook"), element("progress", {max: c.total, value: c.done, "aria-label": "exercises done"}),
         element("span", null, `${c.done} of ${c.total} done`),
         c.next && element("a.next", {href: `#/${c.next}`}, `Next: ${c.next}`), element("a", {href: "#/playground"}, "Playground"), pathMenu(c), finder(), connection());
     view.className = "wide";
@@ -104,7 +104,7 @@ function documentLink(name, url) {
 
 async function showDocument(name, anchor) {
     const text = await server.documentText(name);
-    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("strong", null, name.replaceAll("-", " ")), connection());
+    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("h1", null, name.replaceAll("-", " ")), connection());
     document.title = `${name} · Warpbook`;
     view.className = "wide md";
     view.replaceChildren(markdown(text, url => documentLink(name, url), () => null));
@@ -172,7 +172,7 @@ async function showExercise(id, tab) {
 // Another device's result doesn't count as progress.
 function deviceMenu(x) {
     const choose = e => { x.device = e.target.value; attempt(x, () => server.grade(x.id, x.device)); };
-    const menu = element("select", {id: "device", onchange: choose}, ...x.devices.map(d => element("option", {value: d.name}, d.full_name)));
+    const menu = element("select", {id: "device", "aria-label": "simulated GPU", onchange: choose}, ...x.devices.map(d => element("option", {value: d.name}, d.full_name)));
     if (!x.devices.some(d => d.name === x.device)) menu.prepend(element("option", {value: x.device}, x.device));
     menu.value = x.device;
     return element("label.device", null, "on ", menu);
@@ -251,7 +251,7 @@ function drawBar(x) {
     const r = x.result, change = r && x.previous_score !== null ? r.score - x.previous_score : 0;
     x.parts.again.textContent = r ? "Grade again" : "Grade";
     x.parts.stop.hidden = !isGrading(queue.running, x);
-    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("strong", null, x.id),
+    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("h1", null, x.id),
         element("span.verdict", {id: "verdict", "aria-live": "polite"},
             r ? element(`b.${verdictClass(r.verdict)}`, null, `${r.verdict} (${r.verdict_text})`) : "",
             r && r.score !== null ? ` ${r.score.toFixed(1)} of ${r.max_score.toFixed(0)}` : "",
@@ -490,8 +490,15 @@ async function route(anew = true) {
     }
 }
 
-// The keyboard goes on in the new view, not at the top of the page.
-window.addEventListener("hashchange", () => route().then(() => view.contains(document.activeElement) || view.focus({preventScroll: true})));
+// The keyboard goes on in the new view, not at the top of the page. A new view begins at its top; the contents, where you left them.
+const is_contents = url => /^#?\/?$/.test(new URL(url).hash);
+let contents_top = 0;
+window.addEventListener("hashchange", async e => {
+    if (is_contents(e.oldURL)) contents_top = window.scrollY;
+    await route();
+    if (!location.hash.startsWith("#/docs/")) window.scrollTo(0, is_contents(e.newURL) ? contents_top : 0);
+    if (!view.contains(document.activeElement)) view.focus({preventScroll: true});
+});
 window.addEventListener("keydown", e => {
     const field = document.getElementById("find"), is_typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
     if (e.key === "/" && field && !is_typing) e.preventDefault(), field.focus();

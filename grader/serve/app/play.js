@@ -30,10 +30,10 @@ export async function showPlayground(bar, view, connection) {
     document.title = "Playground · Warpbook";
     const p = page = {bar, connection, ...data, name: data.programs[0] ?? "hello.cu", base: "", digest: "new", running: ""};
     p.parts = {step: element("span.step", {id: "step", role: "status"}), files: element("select", {onchange: e => openProgram(p, e.target.value)}),
-        device: element("select", {onchange: e => { p.device = e.target.value; }}, ...p.devices.map(d => element("option", {value: d.name}, d.full_name))),
+        device: element("select", {"aria-label": "simulated GPU", onchange: e => { p.device = e.target.value; }}, ...p.devices.map(d => element("option", {value: d.name}, d.full_name))),
         run: button("Save and run", () => run(p), {title: "Ctrl-S", className: "primary"}), editor: element("div.editor"), notice: element("div.notice", {role: "status"}), output: element("div.results", {id: "result"})};
     p.parts.device.value = p.device;
-    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("strong", null, "Playground"), p.parts.step, connection);
+    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("h1", null, "Playground"), p.parts.step, connection);
     view.className = "play";
     view.replaceChildren(element("div.code", {id: "code"}, element("div.tools", null,
             element("label", null, "program ", p.parts.files), button("New", () => create(p)), button("Save", () => save(p)),

@@ -141,7 +141,7 @@ function profile(r, source, go) {
     const head = element("tr", null, element("th.n", null, "line"), element("th.n", null, "time %"), element("th", null, "top stall reason"),
         ...used.map(i => element("th.n", {title: p.columns[i].description}, p.columns[i].name)));
     const rows = warm.map(l => element("tr", null,
-        element("td.n", null, button(l.line, () => go(l.line), {className: "link", title: (text[l.line - 1] ?? "").trim()})),
+        element("td.n", null, button(l.line, () => go(l.line), {className: "link", "aria-label": `line ${l.line}`, title: (text[l.line - 1] ?? "").trim()})),
         element(`td.n${heatClass(l.time_percent) && "." + heatClass(l.time_percent)}`, null, l.time_percent.toFixed(1)),
         element("td", {title: l.stalls.map(s => `${s.reason} ${s.percent.toFixed(1)} %`).join("\n")}, l.stalls[0]?.reason ?? ""),
         ...used.map(i => element("td.n", null, l.values[i] === null ? "" : number(l.values[i])))));

@@ -258,6 +258,16 @@ def first_hour(page, origin, pictures):
     press(page, "Enter", 13, text="\r")
     page.wait("location.hash == '#/00-roofline/vector_add' && document.querySelector('.CodeMirror')", "the exercise found")
     expect(page.eval("document.activeElement.id") in ("view", ""), "the focus isn't in the new view")
+    # A new view begins at its top, the contents where they were left.
+    page.eval("location.hash = '#/'")
+    page.wait("document.getElementById('find')", "the contents again")
+    page.eval("window.scrollTo(0, 900)")
+    page.eval("location.hash = '#/00-roofline/vector_add'")
+    page.wait("document.querySelector('.CodeMirror') && window.scrollY == 0", "an exercise from its top")
+    page.eval("location.hash = '#/'")
+    page.wait("document.getElementById('find') && window.scrollY > 800", "the contents where they were left")
+    page.eval("location.hash = '#/00-roofline/vector_add'")
+    page.wait("document.querySelector('.CodeMirror')", "the exercise again")
     expect(page.eval("(s => s.scrollWidth <= s.clientWidth + 1)(document.querySelector('.CodeMirror-scroll'))"), "a line of the starter file is cut off")
 
     # Text of several lines over a selection, as dictation enters it, then a save at once: the editor shows it, and Escape leaves.
