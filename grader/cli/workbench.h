@@ -15,6 +15,7 @@ struct workbench_exercise {
     struct source_watch file;
     const struct gpu_device *device; /* the one that the page chose; NULL = the first */
     struct buf result; /* the last result as JSON in one line; empty = none since the start */
+    bool is_stopped;   /* the student stopped the last grading */
 };
 
 /* What the grading process does, one job after another. */
@@ -49,6 +50,8 @@ struct workbench {
 bool workbench_start_grading(struct workbench *w, struct err *e);
 /* Appends a job, unless an equal one waits. Returns false if the queue is full. */
 bool workbench_queue(struct workbench *w, const struct workbench_job *job);
+/* Returns true if a grading of the exercise runs or waits. */
+bool workbench_is_grading(const struct workbench *w, unsigned index);
 /* Appends the grading of an exercise on its device. */
 void workbench_queue_grading(struct workbench *w, unsigned index);
 /* Returns {"waiting": [JOB, ...], "running": JOB or null}. */

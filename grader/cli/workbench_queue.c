@@ -138,15 +138,24 @@ bool workbench_queue(struct workbench *w, const struct workbench_job *job) {
     return true;
 }
 
+bool workbench_is_grading(const struct workbench *w, unsigned index) {
+    for (unsigned i = 0; i < w->njobs; i++)
+        if (w->jobs[i].kind == WORKBENCH_GRADE && w->jobs[i].index == index) return true;
+    return false;
+}
+
 void workbench_queue_grading(struct workbench *w, unsigned index) {
     const struct gpu_device *d = w->exercises[index].device;
+    w->exercises[index].is_stopped = false;
     workbench_queue(w, &(struct workbench_job){.kind = WORKBENCH_GRADE,
                                                .index = index,
                                                .device = d ? d : w->o->devices[0]});
 }
 
 void workbench_stop_job(struct workbench *w) {
-    if (w->is_busy) kill(w->grading_pid, SIGUSR1);
+    if (!w->is_busy) return;
+    if (w->jobs[0].kind == WORKBENCH_GRADE) w->exercises[w->jobs[0].index].is_stopped = true;
+    kill(w->grading_pid, SIGUSR1);
 }
 
 static void end_job(struct workbench *w) {

@@ -37,7 +37,9 @@ static void get_exercise(struct workbench *w, unsigned index, const struct serve
     struct err e = {0};
     (void)request;
     json_t *o = workbench_exercise_json(w, index, &e);
-    if (o && json_is_true(json_object_get(o, "started")) && !w->exercises[index].result.size)
+    const struct workbench_exercise *x = &w->exercises[index];
+    if (o && json_is_true(json_object_get(o, "started")) && !x->result.size && !x->is_stopped &&
+        !workbench_is_grading(w, index))
         workbench_queue_grading(w, index); /* a kept result arrives at once */
     send_json(reply, o, &e);
 }

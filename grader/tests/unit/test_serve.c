@@ -329,6 +329,35 @@ START_TEST(another_editors_save_is_seen_and_not_overwritten) {
 }
 END_TEST
 
+static void edit_transpose(const char *line) {
+    ck_assert_int_eq(shell("cd %s/work/chapters/02-coalescing && { cat transpose.cu; echo '%s'; } "
+                           ">new && mv new transpose.cu",
+                           client.folder, line),
+                     0);
+}
+
+/* A page that is loaded again neither queues a second grading nor begins the stopped one again. */
+START_TEST(a_stopped_grading_stays_stopped) {
+    int fd = listen_to_events();
+    edit_transpose("// edited");
+    serve_client_receive(fd, "event: step");
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_uint_eq(serve_client_get("api/exercise?" TRANSPOSE), 200);
+        ck_assert_ptr_nonnull(strstr(client.answer, "\"waiting\":[]"));
+    }
+    ck_assert_uint_eq(serve_client_status(serve_client_request("POST", "api/stop", "", "")), 202);
+    serve_client_receive(fd, "\"message\":\"stopped\"");
+    for (unsigned i = 0; i < 2; i++) { /* the job's end follows the message */
+        usleep(500000);
+        ck_assert_uint_eq(serve_client_get("api/exercise?" TRANSPOSE), 200);
+    }
+    ck_assert_ptr_nonnull(strstr(client.answer, "\"running\":null"));
+    edit_transpose("// edited again");
+    serve_client_receive(fd, "event: result");
+    close(fd);
+}
+END_TEST
+
 START_TEST(hints_come_one_at_a_time) {
     ck_assert_uint_eq(serve_client_get("api/exercise?" TRANSPOSE), 200);
     ck_assert_ptr_nonnull(strstr(client.answer, "\"hints\":{\"shown\":[],\"count\":3}"));
@@ -431,6 +460,7 @@ UNIT_SUITE(serve) {
     tcase_add_test(t, silent_connections_hold_up_nobody);
     tcase_add_test(t, a_saved_text_is_graded_and_kept);
     tcase_add_test(t, another_editors_save_is_seen_and_not_overwritten);
+    tcase_add_test(t, a_stopped_grading_stays_stopped);
     tcase_add_test(t, hints_come_one_at_a_time);
     tcase_add_test(t, documents_are_sent_as_text);
     tcase_add_test(t, the_next_exercise_follows_the_path);
