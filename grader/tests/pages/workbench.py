@@ -503,6 +503,33 @@ def free_port():
         return s.getsockname()[1]
 
 
+def serve_everywhere(program, grader, pictures):
+    """Uses the page from this machine, below a prefix, and behind the proxies that are here."""
+    with tempfile.TemporaryDirectory() as top:
+        environment = {**os.environ, "XDG_STATE_HOME": top + "/state"}
+
+        def behind(process, name, arguments):
+            pathlib.Path(top, "work/chapters", ID + ".cu").write_text(f"// behind {name}\n")
+            try:
+                serve(program, grader, top, environment, arguments, run_proxied, pictures)
+            finally:
+                process.terminate()
+
+        subprocess.run([grader, "begin", top + "/work"], check=True, env=environment, stdout=subprocess.DEVNULL)
+        serve(program, grader, top, environment, [], run, pictures)
+        port, prefix = free_port(), "/user/ada/"
+        serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{proxy(port, prefix)}{prefix}"],
+              run_proxied, pictures)
+        port = free_port()
+        process, own = nginx(top, port, prefix)
+        if process:
+            behind(process, "nginx", ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{own}{prefix}"])
+        port = free_port()
+        process, own = jupyter(top, prefix)
+        if process:
+            behind(process, "Jupyter", ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{own}{prefix}proxy/{port}/"])
+
+
 def main():
     program = next((p for p in map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome")) if p), None)
     if len(sys.argv) < 2:
@@ -514,28 +541,11 @@ def main():
     pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
     if pictures:
         pictures.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as top:
-        environment = {**os.environ, "XDG_STATE_HOME": top + "/state"}
-        subprocess.run([grader, "begin", top + "/work"], check=True, env=environment, stdout=subprocess.DEVNULL)
-        serve(program, grader, top, environment, [], run, pictures)
-        port, prefix = free_port(), "/user/ada/"
-        serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{proxy(port, prefix)}{prefix}"],
-              run_proxied, pictures)
-        port = free_port()
-        process, own = nginx(top, port, prefix)
-        if process:
-            pathlib.Path(top, "work/chapters", ID + ".cu").write_text("// behind nginx\n")
-            serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{own}{prefix}"], run_proxied, pictures)
-            process.terminate()
-        port = free_port()
-        process, own = jupyter(top, prefix)
-        if process:
-            pathlib.Path(top, "work/chapters", ID + ".cu").write_text("// behind Jupyter\n")
-            serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{own}{prefix}proxy/{port}/"],
-                  run_proxied, pictures)
-            process.terminate()
-    for f in sorted(set(faults)):
-        print(f"workbench: {f}")
+    try:
+        serve_everywhere(program, grader, pictures)
+    finally:  # also what was found before it stopped
+        for f in sorted(set(faults)):
+            print(f"workbench: {f}")
     print(f"the workbench in a browser, {len(set(faults))} faults")
     return faults != []
 
