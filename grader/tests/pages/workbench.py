@@ -72,8 +72,10 @@ class Page(Browser):
             faults.extend(f"{name} at {width}: {f}" for f in self.clipped())
             if width in (1280, 1920):  # dark, light
                 faults.extend(f"{name} at {width}: {f}" for f in self.violations(AXE))
-            if pictures:
-                self.picture(pictures / f"{name}-{width}.png")
+            for dark in (False, True) if pictures else ():
+                self.size(width, dark)
+                time.sleep(0.2)
+                self.picture(pictures / f"{name}-{width}{'-dark' if dark else ''}.png")
         for e in self.events:
             p = e.get("params", {})
             if e.get("method") == "Log.entryAdded" and p["entry"]["level"] in ("error", "warning"):
@@ -213,6 +215,7 @@ def run(page, url, file, pictures):
     # A race is marked at both of its lines.
     file.write_text(RACE)
     page.wait("[...document.querySelectorAll('.finding')].filter(f => /lines 7 and 5|lines 5 and 7/.test(f.textContent)).length == 2", "a race at both lines")
+    page.look("failing", pictures, origin)
 
     # The solution comes after a question.
     page.click("Solution")
