@@ -39,7 +39,7 @@ export async function showPlayground(bar, view, connection) {
             element("label", null, "program ", p.parts.files), button("New", () => create(p)), button("Save", () => save(p)),
             p.parts.run, button("Stop", () => attempt(p, () => server.stop())),
             element("label.device", null, "on ", p.parts.device)), p.parts.notice, p.parts.editor), p.parts.output);
-    p.editor = await createEditor(p.parts.editor, {onchange: () => notice(p, "Not saved yet."), onsave: () => run(p), onleave: () => p.parts.run.focus()});
+    p.editor = await createEditor(p.parts.editor, {onchange: () => { storeDraft(p); notice(p, "Not saved yet."); }, onsave: () => run(p), onleave: () => p.parts.run.focus()});
     await openProgram(p, p.name);
 }
 
@@ -62,15 +62,31 @@ function listFiles(p) {
     p.parts.files.value = p.name;
 }
 
+// A draft survives another view and a reload, as that of an exercise does.
+const draftKey = name => `warpbook program ${name}`;
+
+function storeDraft(p) {
+    try {
+        if (p.editor.text() !== p.base) localStorage.setItem(draftKey(p.name), JSON.stringify({text: p.editor.text(), digest: p.digest}));
+        else localStorage.removeItem(draftKey(p.name));
+    } catch { /* no storage: the text lives as long as the view */ }
+}
+
+function draftOf(name) {
+    try { return JSON.parse(localStorage.getItem(draftKey(name))); } catch { return null; }
+}
+
 async function openProgram(p, name) {
-    if (p.base !== p.editor.text() && p.digest !== "new" && !await save(p)) return listFiles(p);
+    if (p.base !== p.editor.text() && !await save(p)) return listFiles(p);
     const found = p.programs.includes(name) ? await attempt(p, () => server.program(name)) : {source: FIRST, digest: "new"};
     if (!found) return listFiles(p);
     Object.assign(p, {name, base: found.source, digest: found.digest});
-    p.editor.setText(found.source);
+    const draft = draftOf(name);
+    if (draft) p.digest = draft.digest; // a save shows a conflict if the file has changed since
+    p.editor.setText(draft?.text ?? found.source);
     p.editor.show([], []);
     p.parts.output.replaceChildren(element("p.dim", null, "Run the program to see its output, findings, times and counters here."));
-    listFiles(p), notice(p, "");
+    listFiles(p), notice(p, draft ? "Not saved yet." : "");
 }
 
 async function create(p) {
@@ -90,11 +106,12 @@ async function save(p) {
         p.parts.notice.replaceChildren(element("div.conflict", null, element("p", null, "Another program changed this file."),
             button("Keep mine", () => { p.digest = answer.conflict.digest; save(p); }),
             button("Take the file's", () => { Object.assign(p, {base: answer.conflict.source, digest: answer.conflict.digest});
-                                              p.editor.setText(p.base); notice(p, ""); })));
+                                              p.editor.setText(p.base); storeDraft(p); notice(p, ""); })));
         return false;
     }
     if (!answer) return false;
     Object.assign(p, {base: text, digest: answer.digest});
+    storeDraft(p);
     if (!p.programs.includes(p.name)) p.programs = [...p.programs, p.name].sort();
     listFiles(p), notice(p, "");
     return true;

@@ -391,8 +391,14 @@ def playground(page, folder, pictures, origin):
     page.wait("/last run's result/.test(document.getElementById('result').innerText)", "a mark at the former result")
     page.click("Stop")
     page.wait("/stopped/.test(document.querySelector('.notice').innerText)", "it is stopped")
-    page.eval(f"{SET}({json.dumps(text)})")
+    page.eval(f"{SET}({json.dumps(text + '// a draft' + chr(10))})")
+    page.eval("location.hash = '#/'")
+    page.wait("document.getElementById('find')", "the contents")
+    page.eval("location.hash = '#/playground'")
+    page.wait(f"document.querySelector('.play .CodeMirror, .play textarea') && {TEXT}.getValue().endsWith('// a draft\\n')", "the playground's draft after another view")
     page.click("Save")
+    page.wait("document.querySelector('.notice').innerText == ''", "a saved draft")
+    expect((folder / "hello.cu").read_text().endswith("// a draft\n"), "the playground's draft isn't saved")
 
 
 def proxy(port, prefix):
