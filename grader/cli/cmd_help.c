@@ -36,6 +36,22 @@ unsigned cli_hint_count(const char *text) {
     return n;
 }
 
+/* Appends what to do after a hint. Only `grader watch` captures the output, and it has keys. */
+static void put_after_hint(const struct options *o, const struct exercise *ex, bool has_next,
+                           struct buf *out) {
+    bool is_watch = o->captured_output;
+    if (has_next)
+        buf_printf(out, "%s shows the next one.\n",
+                   is_watch ? "h"
+                   : o->all ? "The same command without --all"
+                            : "The same command");
+    else if (!book_has_solutions()) buf_puts(out, "That was the last hint.\n");
+    else if (is_watch) buf_puts(out, "That was the last hint. s shows the model solution.\n");
+    else
+        buf_printf(out, "That was the last hint. To see the model solution: %s solution %s\n",
+                   paths_command("grader"), ex->name);
+}
+
 int cmd_hint(const struct options *o) {
     struct err e = {0};
     const struct exercise *ex = cli_select_exercise(o, &e);
@@ -58,13 +74,7 @@ int cmd_hint(const struct options *o) {
         buf_puts(&out, "\n"), buf_free(&hint);
     }
     if (!hint_count) buf_printf(&out, "%s has no hints.\n", book_id(ex));
-    else if (last_shown < hint_count)
-        buf_printf(&out, "%s shows the next one.\n",
-                   o->all ? "The same command without --all" : "The same command");
-    else if (!book_has_solutions()) buf_puts(&out, "That was the last hint.\n");
-    else
-        buf_printf(&out, "That was the last hint. To see the model solution: %s solution %s\n",
-                   paths_command("grader"), ex->name);
+    else put_after_hint(o, ex, last_shown < hint_count, &out);
     if (last_shown != p.hint_count) p.hint_count = last_shown, progress_save(ex, &p);
     bool ok = cli_write_output(o, &out, &e);
     buf_free(&text), buf_free(&out);

@@ -81,6 +81,46 @@ static bool open_browser(const struct serve *server, struct err *e) {
            err_set(e, ERR_SYSTEM, "--open: there is no xdg-open; open the address yourself");
 }
 
+/* ---- the port ---- */
+
+/* The browser keeps unsaved texts by the address. So the next server of this user takes the last
+ * one's port again, if it is free. */
+static bool port_file(char path[PATH_MAX]) {
+    char state[PATH_MAX];
+    struct err ignored = {0};
+    return paths_state_dir(state, &ignored) && dir_create(state, &ignored) &&
+           path_join(path, PATH_MAX, state, "serve.port");
+}
+
+static unsigned last_port(void) {
+    char path[PATH_MAX];
+    struct buf text = {0};
+    struct err ignored = {0};
+    unsigned port = 0;
+    if (port_file(path) && file_exists(path) && file_read(path, 16, &text, &ignored))
+        sscanf(buf_str(&text), "%5u", &port);
+    buf_free(&text);
+    return port <= 65535 ? port : 0;
+}
+
+static void keep_port(unsigned port) {
+    char path[PATH_MAX], text[16];
+    struct err ignored = {0};
+    snprintf(text, sizeof text, "%u\n", port);
+    if (port_file(path)) file_write(path, text, strlen(text), &ignored);
+}
+
+/* Starts the server on the last port, else on any free one. */
+static struct serve *start_on_free_port(struct serve_options options, struct err *e) {
+    struct serve *server = NULL;
+    struct err ignored = {0};
+    if ((options.port = last_port())) server = serve_start(&options, &ignored);
+    options.port = 0;
+    if (!server) server = serve_start(&options, e);
+    if (server) keep_port(serve_port(server));
+    return server;
+}
+
 static void serve_until_interrupt(struct workbench *w) {
     enum { CHECK_INTERVAL_MS = 300 };
     while (!interrupted) {
@@ -125,13 +165,12 @@ int cmd_serve(const struct options *o) {
     if (ok && (o->tokens || o->anonymous || o->author))
         err_set(&e, ERR_INPUT, "--tokens, --anonymous and --author apply to serve --class F.db");
     ok = e.kind == ERR_NONE && workbench_start_grading(&w, &e);
-    if (ok)
-        w.server = serve_start(&(struct serve_options){.address = address,
-                                                       .port = port,
-                                                       .origin = o->origin,
-                                                       .handle = workbench_handle,
-                                                       .user = &w},
-                               &e);
+    struct serve_options options = {.address = address,
+                                    .port = port,
+                                    .origin = o->origin,
+                                    .handle = workbench_handle,
+                                    .user = &w};
+    if (ok) w.server = port ? serve_start(&options, &e) : start_on_free_port(options, &e);
     if (!w.server) return cli_report_error(&e);
     workbench_check_files(&w); /* learns the present contents */
     print_address(&w, address);

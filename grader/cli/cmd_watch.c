@@ -5,7 +5,7 @@
  * when the terminal's size changes. Elsewhere it prints full reports, one after another.
  *
  * Keys: n next exercise · f full report · p profile · s solution · h hint · l list · c grade again
- * · r reset, after a question · space rest of the page · ? keys · q quit. */
+ * · r reset · space rest of the page · ? keys · q quit. */
 #include "grader/cli/commands.h"
 #include "grader/cli/progress.h"
 #include "grader/cli/source_watch.h"
@@ -31,7 +31,7 @@ struct watch {
     size_t page_start, shown_size; /* of the part on the screen */
     struct winsize drawn_size;     /* of the terminal when the screen was drawn */
     char change[64];               /* "+12.0 points since the last save", or "" */
-    bool confirms_reset;           /* the next key answers whether to reset */
+    char asked;                    /* the key whose question the next key answers; 0 = none */
 };
 
 static struct termios cooked;
@@ -51,6 +51,40 @@ static void on_interrupt(int number) {
     if (is_grading) set_raw_mode(false), jail_end_by_signal(number);
 }
 
+/* ---- the next exercise ---- */
+
+static bool is_passed(const struct exercise *ex) {
+    struct progress p;
+    progress_load(ex, &p);
+    return !strcmp(p.verdict, "AC");
+}
+
+/* Returns the next exercise after `from` that is not accepted, cyclically; NULL = all are. If
+ * `path` is not NULL, only its exercises count; `from` need not be one. */
+static const struct exercise *next_in(const struct book_path_row *path,
+                                      const struct exercise *from) {
+    const struct exercise *first = NULL;
+    const struct book_path_row *row = path;
+    bool is_behind = false; /* of `from` */
+    for (unsigned i = 0; path ? (row = book_path_next(row)) != NULL : i < book_count(); i++) {
+        if (path && row->kind != BOOK_PATH_STEP) continue;
+        const struct exercise *ex = path ? book_path_exercise(row) : book_at(i);
+        if (ex == from) is_behind = true;
+        else if (!is_passed(ex) && is_behind) return ex;
+        else if (!is_passed(ex) && !first) first = ex;
+    }
+    return first;
+}
+
+/* Returns the exercise that the key n selects: the next one of the followed path, then of the
+ * book. */
+static const struct exercise *next_unsolved(const struct exercise *from) {
+    const struct book_path_row *path = progress_followed_path();
+    const struct exercise *next = path ? next_in(path, from) : NULL;
+    if (!next) next = next_in(NULL, from);
+    return next ? next : from;
+}
+
 /* ---- the screen ---- */
 
 /* Returns the terminal's size; 0 rows = standard output is no terminal. */
@@ -68,7 +102,7 @@ static bool has_resized(const struct watch *w) {
 /* Appends the key to press next, by the last verdict. */
 static void put_next_step(const struct watch *w, struct buf *out) {
     struct progress p;
-    const struct exercise *next;
+    const struct exercise *first;
     progress_load(w->ex, &p);
     if (!p.verdict[0] || w->o->file) return; /* progress is that of the student's own file */
     buf_puts(out, "next: ");
@@ -76,9 +110,10 @@ static void put_next_step(const struct watch *w, struct buf *out) {
     else if (!strcmp(p.verdict, "CE")) buf_puts(out, "f shows all messages of the compiler");
     else if (strcmp(p.verdict, "AC") != 0) buf_puts(out, "h shows a hint");
     else {
-        unsigned done = progress_count_passed(&next);
-        buf_printf(out, "n goes to %s (%u of %u done)", next ? next->name : "the next exercise",
-                   done, book_count());
+        unsigned done = progress_count_passed(&first);
+        const struct exercise *next = next_unsolved(w->ex);
+        if (next != w->ex) buf_printf(out, "n goes to %s ", next->name);
+        buf_printf(out, "(%u of %u done)", done, book_count());
     }
 }
 
@@ -193,21 +228,6 @@ static void grade_now(struct watch *w) {
     buf_free(&brief);
 }
 
-static bool is_passed(const struct exercise *ex) {
-    struct progress p;
-    progress_load(ex, &p);
-    return !strcmp(p.verdict, "AC");
-}
-
-/* Returns the next exercise after `from` that is not accepted, cyclically; if all are, the next. */
-static const struct exercise *next_unsolved(const struct exercise *from) {
-    unsigned n = book_count(), at = 0;
-    while (at < n && book_at(at) != from) at++;
-    for (unsigned i = 1; i <= n; i++)
-        if (!is_passed(book_at((at + i) % n))) return book_at((at + i) % n);
-    return book_at((at + 1) % n);
-}
-
 static void select_exercise(struct watch *w, const struct exercise *ex) {
     w->ex = ex;
     w->file.digest[0] = 0;
@@ -224,14 +244,24 @@ static const char keys_help[] = "h  hint: the next one\n"
                                 "   space: the rest of the page\n"
                                 "q  quit\n";
 
+static bool ask(struct watch *w, char key, const char *question) {
+    w->asked = key;
+    fputs(question, stdout);
+    return fflush(stdout), true;
+}
+
+static bool answer(struct watch *w, char c) {
+    char key = w->asked;
+    w->asked = 0;
+    if (c != 'y') draw(w);
+    else if (key == 's') show_command(w, cmd_solution, "solution", true);
+    else show_command(w, cmd_reset, "reset", true);
+    return true;
+}
+
 /* Returns false to quit. */
 static bool handle_key(struct watch *w, char c) {
-    if (w->confirms_reset) {
-        w->confirms_reset = false;
-        if (c == 'y') show_command(w, cmd_reset, "reset", true);
-        else draw(w);
-        return true;
-    }
+    if (w->asked) return answer(w, c);
     switch (c) {
     case 'n': select_exercise(w, next_unsolved(w->ex)); return true;
     case 'f': show(w, buf_str(&w->report)); return true;
@@ -239,11 +269,8 @@ static bool handle_key(struct watch *w, char c) {
     case 'l': show_command(w, cmd_list, "list", false); return true;
     case 'c': w->file.digest[0] = 0; return true;
     case 'p': show_command(w, cmd_profile, "profile", true); return true;
-    case 's': show_command(w, cmd_solution, "solution", true); return true;
-    case 'r':
-        w->confirms_reset = true;
-        fputs("Restore the starter file? A backup keeps your version. y or n", stdout);
-        return fflush(stdout), true;
+    case 's': return ask(w, c, "Show the model solution? Your own version teaches more. y or n");
+    case 'r': return ask(w, c, "Restore the starter file? A backup keeps your version. y or n");
     case ' ': show_rest(w); return true;
     case '?': show(w, keys_help); return true;
     case 'q': return false;
@@ -263,7 +290,7 @@ int cmd_watch(const struct options *o) {
     struct err e = {0};
     struct watch w = {.o = o};
     if (o->noperands) w.ex = cli_select_exercise(o, &e);
-    else if (book_count()) w.ex = is_passed(book_at(0)) ? next_unsolved(book_at(0)) : book_at(0);
+    else if (book_count()) w.ex = next_unsolved(NULL) ? next_unsolved(NULL) : book_at(0);
     if (!w.ex && e.kind == ERR_NONE) err_set(&e, ERR_INPUT, "there are no exercises in chapters/");
     if (!w.ex) return cli_report_error(&e);
     if (o->output || o->format != FORMAT_TEXT)

@@ -15,6 +15,7 @@ struct workbench_exercise {
     struct source_watch file;
     const struct gpu_device *device; /* the one that the page chose; NULL = the first */
     struct buf result; /* the last result as JSON in one line; empty = none since the start */
+    bool is_stopped;   /* the student stopped the last grading */
 };
 
 /* What the grading process does, one job after another. */
@@ -49,8 +50,12 @@ struct workbench {
 bool workbench_start_grading(struct workbench *w, struct err *e);
 /* Appends a job, unless an equal one waits. Returns false if the queue is full. */
 bool workbench_queue(struct workbench *w, const struct workbench_job *job);
+/* Returns true if a grading of the exercise runs or waits. */
+bool workbench_is_grading(const struct workbench *w, unsigned index);
 /* Appends the grading of an exercise on its device. */
 void workbench_queue_grading(struct workbench *w, unsigned index);
+/* Returns {"waiting": [JOB, ...], "running": JOB or null}. */
+struct json_t *workbench_queue_json(const struct workbench *w);
 /* Ends the running job. */
 void workbench_stop_job(struct workbench *w);
 /* Forwards the events of the grading process to the pages; starts the next job. */
@@ -91,13 +96,16 @@ void workbench_put_json(struct json_t *o, struct buf *out);
 
 /* ---- workbench_file.c ---- */
 /* Read and replace the file `relative` below the folder `root`. They follow no link on the way, so
- * they reach nothing outside of `root`. */
+ * they reach nothing outside of `root`. `replaced`, if not NULL, receives the text that the write
+ * replaced; it stays empty for a new file, and where the file system can't tell. */
 bool workbench_read(const char *root, const char *relative, size_t limit, struct buf *out,
                     struct err *e);
-bool workbench_write(const char *root, const char *relative, const struct buf *text, struct err *e);
+bool workbench_write(const char *root, const char *relative, const struct buf *text,
+                     struct buf *replaced, struct err *e);
 /* The same for the file that the student edits. A missing file reads as empty. */
 bool workbench_read_source(const struct exercise *ex, struct buf *out, struct err *e);
-bool workbench_write_source(const struct exercise *ex, const struct buf *text, struct err *e);
+bool workbench_write_source(const struct exercise *ex, const struct buf *text, struct buf *replaced,
+                            struct err *e);
 
 /* ---- workbench_play.c ---- */
 /* Returns true for "NAME.cu" without folders. */

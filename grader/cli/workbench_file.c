@@ -32,18 +32,24 @@ static int open_parent(const char *root, const char *relative, const char **name
     return -1;
 }
 
-bool workbench_read(const char *root, const char *relative, size_t limit, struct buf *out,
-                    struct err *e) {
-    const char *name;
+/* Reads the file `name` of an open folder. */
+static bool read_in(int folder, const char *name, size_t limit, struct buf *out, struct err *e) {
     char path[64];
-    int folder = open_parent(root, relative, &name, e);
-    if (folder < 0) return false;
     int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    close(folder);
-    if (fd < 0) return err_set(e, ERR_INPUT, "%.200s: %s", relative, strerror(errno));
+    if (fd < 0) return err_set(e, ERR_INPUT, "%.200s: %s", name, strerror(errno));
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     bool ok = file_read(path, limit, out, e);
     close(fd);
+    return ok;
+}
+
+bool workbench_read(const char *root, const char *relative, size_t limit, struct buf *out,
+                    struct err *e) {
+    const char *name;
+    int folder = open_parent(root, relative, &name, e);
+    if (folder < 0) return false;
+    bool ok = read_in(folder, name, limit, out, e);
+    close(folder);
     return ok;
 }
 
@@ -63,8 +69,19 @@ static mode_t mode_of(int folder, const char *name) {
     return exists ? st.st_mode & 0777 : 0644;
 }
 
+/* Puts the temporary file in the place of `name`. An exchange shows what it replaced: another
+ * editor may have saved since the caller last read the file. */
+static bool move_into_place(int folder, const char *temporary, const char *name,
+                            struct buf *replaced) {
+    struct err ignored = {0};
+    if (!replaced || renameat2(folder, temporary, folder, name, RENAME_EXCHANGE) < 0)
+        return renameat(folder, temporary, folder, name) == 0; /* a new file, or no exchange here */
+    read_in(folder, temporary, SOURCE_LIMIT, replaced, &ignored);
+    return unlinkat(folder, temporary, 0) == 0;
+}
+
 bool workbench_write(const char *root, const char *relative, const struct buf *text,
-                     struct err *e) {
+                     struct buf *replaced, struct err *e) {
     const char *name;
     char temporary[300];
     int folder = open_parent(root, relative, &name, e);
@@ -74,7 +91,7 @@ bool workbench_write(const char *root, const char *relative, const struct buf *t
     bool ok =
         fd >= 0 && write_all(fd, text) && fchmod(fd, mode_of(folder, name)) == 0 && fsync(fd) == 0;
     if (fd >= 0) ok = close(fd) == 0 && ok;
-    ok = ok && renameat(folder, temporary, folder, name) == 0;
+    ok = ok && move_into_place(folder, temporary, name, replaced);
     if (!ok) err_set(e, ERR_SYSTEM, "%.200s: cannot write: %s", relative, strerror(errno));
     if (!ok) unlinkat(folder, temporary, 0);
     close(folder);
@@ -92,11 +109,12 @@ bool workbench_read_source(const struct exercise *ex, struct buf *out, struct er
     return workbench_read(paths_workspace_dir(), path, SOURCE_LIMIT, out, e);
 }
 
-bool workbench_write_source(const struct exercise *ex, const struct buf *text, struct err *e) {
+bool workbench_write_source(const struct exercise *ex, const struct buf *text, struct buf *replaced,
+                            struct err *e) {
     char path[400];
     struct stat st;
     relative_path(ex, path);
     if (lstat(book_student_file(ex), &st) == 0 && !S_ISREG(st.st_mode))
         return err_set(e, ERR_INPUT, "%.200s: not a regular file, so it was not replaced", path);
-    return workbench_write(paths_workspace_dir(), path, text, e);
+    return workbench_write(paths_workspace_dir(), path, text, replaced, e);
 }

@@ -146,14 +146,15 @@ struct json_t *workbench_exercise_json(const struct workbench *w, unsigned index
     snprintf(lesson, sizeof lesson, "%.3800s/chapters/%.100s/README.md", book_root(), ex->chapter);
     json_t *result = last->size ? json_loads(buf_str(last), 0, NULL) : NULL;
     const struct gpu_device *d = w->exercises[index].device;
-    return json_pack("{s:s, s:s, s:o, s:b, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:b, s:b, s:o?}",
-                     "device", d ? d->name : w->o->devices[0]->name, "default_device",
-                     w->o->devices[0]->name, "devices", workbench_devices_json(), "has_quiz",
-                     (int)quiz_exists(ex->chapter), "id", book_id(ex), "title", ex->title,
-                     "chapter", ex->chapter, "source", text, "digest", digest, "task",
-                     task_json(ex), "lesson", markdown_json(lesson), "hints",
-                     workbench_hints_json(ex), "has_solution", (int)book_has_solutions(), "started",
-                     (int)!progress_is_unmodified(ex), "result", result);
+    return json_pack(
+        "{s:s, s:s, s:o, s:b, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:b, s:b, s:o?, "
+        "s:o}",
+        "device", d ? d->name : w->o->devices[0]->name, "default_device", w->o->devices[0]->name,
+        "devices", workbench_devices_json(), "has_quiz", (int)quiz_exists(ex->chapter), "id",
+        book_id(ex), "title", ex->title, "chapter", ex->chapter, "source", text, "digest", digest,
+        "task", task_json(ex), "lesson", markdown_json(lesson), "hints", workbench_hints_json(ex),
+        "has_solution", (int)book_has_solutions(), "started", (int)!progress_is_unmodified(ex),
+        "result", result, "queue", workbench_queue_json(w));
 }
 
 static int compare_times(const void *a, const void *b) {

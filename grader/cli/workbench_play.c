@@ -53,7 +53,7 @@ bool workbench_write_play(const char *name, const struct buf *text, struct err *
     if (path_join(folder, sizeof folder, paths_workspace_dir(), path) && lstat(folder, &st) == 0 &&
         !S_ISREG(st.st_mode))
         return err_set(e, ERR_INPUT, "%s: not a regular file, so it was not replaced", path);
-    return workbench_write(paths_workspace_dir(), path, text, e);
+    return workbench_write(paths_workspace_dir(), path, text, NULL, e);
 }
 
 struct json_t *workbench_play_list_json(void) {

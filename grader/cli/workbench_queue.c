@@ -103,14 +103,17 @@ static json_t *job_json(const struct workbench_job *job) {
                      job->device->name);
 }
 
-static void send_queue(struct workbench *w) {
+struct json_t *workbench_queue_json(const struct workbench *w) {
     json_t *waiting = json_array();
-    struct buf text = {0};
     for (unsigned i = w->is_busy; i < w->njobs; i++)
         json_array_append_new(waiting, job_json(&w->jobs[i]));
-    workbench_put_json(json_pack("{s:o, s:o?}", "waiting", waiting, "running",
-                                 w->is_busy ? job_json(&w->jobs[0]) : NULL),
-                       &text);
+    return json_pack("{s:o, s:o?}", "waiting", waiting, "running",
+                     w->is_busy ? job_json(&w->jobs[0]) : NULL);
+}
+
+static void send_queue(struct workbench *w) {
+    struct buf text = {0};
+    workbench_put_json(workbench_queue_json(w), &text);
     serve_send_event(w->server, "queue", buf_str(&text));
     buf_free(&text);
 }
@@ -135,15 +138,24 @@ bool workbench_queue(struct workbench *w, const struct workbench_job *job) {
     return true;
 }
 
+bool workbench_is_grading(const struct workbench *w, unsigned index) {
+    for (unsigned i = 0; i < w->njobs; i++)
+        if (w->jobs[i].kind == WORKBENCH_GRADE && w->jobs[i].index == index) return true;
+    return false;
+}
+
 void workbench_queue_grading(struct workbench *w, unsigned index) {
     const struct gpu_device *d = w->exercises[index].device;
+    w->exercises[index].is_stopped = false;
     workbench_queue(w, &(struct workbench_job){.kind = WORKBENCH_GRADE,
                                                .index = index,
                                                .device = d ? d : w->o->devices[0]});
 }
 
 void workbench_stop_job(struct workbench *w) {
-    if (w->is_busy) kill(w->grading_pid, SIGUSR1);
+    if (!w->is_busy) return;
+    if (w->jobs[0].kind == WORKBENCH_GRADE) w->exercises[w->jobs[0].index].is_stopped = true;
+    kill(w->grading_pid, SIGUSR1);
 }
 
 static void end_job(struct workbench *w) {

@@ -37,7 +37,9 @@ static void get_exercise(struct workbench *w, unsigned index, const struct serve
     struct err e = {0};
     (void)request;
     json_t *o = workbench_exercise_json(w, index, &e);
-    if (o && json_is_true(json_object_get(o, "started")) && !w->exercises[index].result.size)
+    const struct workbench_exercise *x = &w->exercises[index];
+    if (o && json_is_true(json_object_get(o, "started")) && !x->result.size && !x->is_stopped &&
+        !workbench_is_grading(w, index))
         workbench_queue_grading(w, index); /* a kept result arrives at once */
     send_json(reply, o, &e);
 }
@@ -56,21 +58,22 @@ static void put_source(struct workbench *w, unsigned index, const struct serve_r
                        struct serve_reply *reply) {
     const struct exercise *ex = book_at(index);
     const char *expected = serve_header(request, "If-Match");
-    struct buf disk = {0};
+    struct buf disk = {0}, replaced = {0};
     struct err e = {0};
-    char digest[HASH_HEX_SIZE];
+    char digest[HASH_HEX_SIZE], ignored[HASH_HEX_SIZE];
     bool ok = workbench_read_source(ex, &disk, &e);
     sha256_hex(buf_str(&disk), disk.size, digest);
     if (ok && (!expected || strcmp(expected, digest) != 0)) send_conflict(reply, &disk, digest);
     else if (ok) {
         progress_keep_version(ex, buf_str(&disk), disk.size, digest);
-        ok = workbench_write_source(ex, &request->body, &e);
+        ok = workbench_write_source(ex, &request->body, &replaced, &e);
+        if (replaced.size) progress_keep_version(ex, replaced.data, replaced.size, ignored);
         sha256_hex(buf_str(&request->body), request->body.size, digest);
         if (ok) send_json(reply, json_pack("{s:s}", "digest", digest), &e);
         workbench_check_files(w);
     }
     if (!ok) refuse(reply, 422, e.text);
-    buf_free(&disk);
+    buf_free(&disk), buf_free(&replaced);
 }
 
 /* ---- jobs ---- */

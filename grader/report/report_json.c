@@ -46,6 +46,8 @@ static json_t *technique_json(const struct result *r) {
         json_object_set_new(o, "metric", json_text(t->metric));
         json_object_set_new(o, "value", json_real(t->value));
         json_object_set_new(o, "limit", json_real(t->limit));
+        json_object_set_new(o, "bound", json_text(t->is_upper_limit ? "at most" : "at least"));
+        json_object_set_new(o, "unit", json_text(t->unit ? t->unit : ""));
         json_object_set_new(o, "file", json_text(t->file));
         json_object_set_new(o, "line", json_integer(t->line));
         json_object_set_new(o, "passed", json_boolean(t->passed));

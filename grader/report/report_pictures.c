@@ -382,20 +382,26 @@ void report_picture_history(const struct report_context *b, struct buf *out) {
     double *score = xcalloc(b->nhistory, sizeof *score), *us = xcalloc(b->nhistory, sizeof *us);
     const char **names = xcalloc(b->nhistory, sizeof *names);
     char(*text)[24] = xcalloc(b->nhistory, sizeof *text);
+    bool has_time = false; /* of a run that was timed */
     for (unsigned i = 0; i < b->nhistory; i++) {
         struct tm tm;
         time_t graded_at = (time_t)b->history[i].graded_at;
         if (gmtime_r(&graded_at, &tm)) strftime(text[i], sizeof *text, "%d %b %H:%M", &tm);
         names[i] = text[i], score[i] = b->history[i].score,
         us[i] = b->history[i].us > 0 ? b->history[i].us : NAN;
+        has_time |= b->history[i].us > 0;
     }
     buf_puts(out, "<h2>Your runs</h2>\n<div class=\"row two\"><figure>");
     page_line_chart("Score by run", "points", names, b->nhistory,
                     &(struct page_series){"points", score, 100}, 1, false, out);
-    buf_puts(out, "<figcaption>Points, run by run (times are UTC).</figcaption></figure><figure>");
-    page_line_chart("Time by run", "µs", names, b->nhistory, &(struct page_series){"time", us, 0},
-                    1, true, out);
-    buf_puts(out, "<figcaption>Time, run by run.</figcaption></figure></div>\n");
+    buf_puts(out, "<figcaption>Points, run by run (times are UTC).</figcaption></figure>");
+    if (has_time) {
+        buf_puts(out, "<figure>");
+        page_line_chart("Time by run", "µs", names, b->nhistory,
+                        &(struct page_series){"time", us, 0}, 1, true, out);
+        buf_puts(out, "<figcaption>Time, run by run.</figcaption></figure>");
+    }
+    buf_puts(out, "</div>\n");
     free(score), free(us), free(names), free(text);
 }
 

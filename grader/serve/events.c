@@ -13,7 +13,7 @@ enum { MAX_QUEUED_BYTES = 16 << 20, MAX_LISTENERS = 16, CHUNK_BYTES = 32 << 10 }
 /* One page's connection. */
 struct listener {
     struct MHD_Connection *connection;
-    struct buf queue; /* events that the page hasn't received */
+    struct buf queue; /* events that the page hasn't received; empty after an overflow */
     bool is_suspended, has_overflowed;
     struct serve_events *owner;
     struct listener *next;
@@ -60,11 +60,17 @@ static void resume(struct listener *l) {
     MHD_resume_connection(l->connection);
 }
 
+static void queue_event(struct listener *l, const char *name, const char *data) {
+    if (l->has_overflowed) return;
+    if (!*name) buf_puts(&l->queue, ":\n\n"); /* a comment finds connections that are gone */
+    else buf_printf(&l->queue, "event: %s\ndata: %s\n\n", name, data);
+    l->has_overflowed = l->queue.size > MAX_QUEUED_BYTES;
+    if (l->has_overflowed) buf_free(&l->queue);
+}
+
 void serve_events_send(struct serve_events *v, const char *name, const char *data) {
     for (struct listener *l = v->first; l; l = l->next) {
-        if (!*name) buf_puts(&l->queue, ":\n\n"); /* a comment finds connections that are gone */
-        else buf_printf(&l->queue, "event: %s\ndata: %s\n\n", name, data);
-        l->has_overflowed |= l->queue.size > MAX_QUEUED_BYTES;
+        queue_event(l, name, data);
         resume(l);
     }
 }

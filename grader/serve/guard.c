@@ -4,6 +4,7 @@
 #include "grader/serve/serve.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,7 @@ static bool split_host(const char *host, char name[64], unsigned *port) {
     *port = 80;
     if (size == 0 || size >= 64) return false;
     snprintf(name, 64, "%.*s", (int)size, host + is_bracketed);
-    return !*rest || (sscanf(rest, ":%5u%c", port, &end) == 1 && rest[1] != '-');
+    return !*rest || (isdigit((unsigned char)rest[1]) && sscanf(rest, ":%5u%c", port, &end) == 1);
 }
 
 bool serve_guard_accepts_host(const struct serve_guard *g, const char *host) {

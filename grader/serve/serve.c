@@ -19,6 +19,7 @@ static const char page_policy[] =
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 enum { STATUS_TOO_LARGE = 413 }; /* the library's name for it changed */
+static const char too_large[] = "not saved: the text is larger than 1 MiB\n";
 
 /* A connection whose request has not arrived completely. */
 struct pending {
@@ -31,7 +32,7 @@ struct serve {
     struct serve_guard guard;
     struct serve_events *events;
     struct MHD_Daemon *daemon;
-    struct pending pending[SERVE_MAX_CONNECTIONS];
+    struct pending pending[SERVE_MAX_PENDING]; /* oldest first */
     unsigned npending;
     double last_comment;
 };
@@ -39,14 +40,24 @@ struct serve {
 /* ---- connections that send too slowly ---- */
 
 static void pending_remove(struct serve *s, int fd) {
+    unsigned kept = 0;
     for (unsigned i = 0; i < s->npending; i++)
-        if (s->pending[i].fd == fd) s->pending[i--] = s->pending[--s->npending];
+        if (s->pending[i].fd != fd) s->pending[kept++] = s->pending[i];
+    s->npending = kept;
 }
 
+static void close_oldest(struct serve *s) {
+    int fd = s->pending[0].fd;
+    shutdown(fd, SHUT_RDWR);
+    pending_remove(s, fd);
+}
+
+/* Closes the oldest one if there are too many: a user of the machine who opens connections without
+ * end would keep the page's own waiting, which send their request at once. */
 static void pending_add(struct serve *s, int fd) {
     pending_remove(s, fd);
-    if (s->npending < SERVE_MAX_CONNECTIONS)
-        s->pending[s->npending++] = (struct pending){fd, clock_seconds()};
+    if (s->npending == SERVE_MAX_PENDING) close_oldest(s);
+    s->pending[s->npending++] = (struct pending){fd, clock_seconds()};
 }
 
 static int connection_fd(struct MHD_Connection *c) {
@@ -62,9 +73,8 @@ static void on_connection(void *user, struct MHD_Connection *c, void **context,
 
 /* libmicrohttpd only limits the time between two bytes. */
 static void close_slow_connections(struct serve *s) {
-    for (unsigned i = 0; i < s->npending; i++)
-        if (clock_seconds() - s->pending[i].since > SERVE_MAX_REQUEST_SECONDS)
-            shutdown(s->pending[i].fd, SHUT_RDWR);
+    while (s->npending && clock_seconds() - s->pending[0].since > SERVE_MAX_REQUEST_SECONDS)
+        close_oldest(s);
 }
 
 /* ---- replies ---- */
@@ -78,10 +88,12 @@ static void add_headers(struct MHD_Response *r, const char *type, const char *po
     MHD_add_response_header(r, "Cache-Control", "no-store");
 }
 
-static enum MHD_Result send_text(struct MHD_Connection *c, unsigned status, const char *text) {
+/* Refuses a request. What follows it on this connection is not read. */
+static enum MHD_Result send_refusal(struct MHD_Connection *c, unsigned status, const char *text) {
     struct MHD_Response *r = MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text,
                                                              MHD_RESPMEM_MUST_COPY);
     add_headers(r, "text/plain; charset=utf-8", NULL);
+    MHD_add_response_header(r, "Connection", "close");
     enum MHD_Result result = MHD_queue_response(c, status, r);
     MHD_destroy_response(r);
     return result;
@@ -109,7 +121,8 @@ static enum MHD_Result send_cookie(const struct serve *s, struct MHD_Connection 
 
 static enum MHD_Result send_events(struct serve *s, struct MHD_Connection *c) {
     struct MHD_Response *r = serve_events_response(s->events, c);
-    if (!r) return send_text(c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many open pages; close some\n");
+    if (!r)
+        return send_refusal(c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many open pages; close some\n");
     add_headers(r, "text/event-stream", NULL);
     MHD_add_response_header(r, "X-Accel-Buffering", "no");
     enum MHD_Result result = MHD_queue_response(c, MHD_HTTP_OK, r);
@@ -178,11 +191,13 @@ static bool announces_large_body(struct MHD_Connection *c) {
 static enum MHD_Result begin_request(struct serve *s, struct MHD_Connection *c, const char *url,
                                      const char *method, void **context) {
     unsigned account = 0;
+    if (serve_is_ambiguous(c))
+        return send_refusal(c, MHD_HTTP_BAD_REQUEST, "ambiguous or malformed headers\n");
     const char *token = sign_in_token(s, c, method, url);
     if (token) return send_cookie(s, c, token);
     const char *reason = refusal(s, c, &account);
-    if (reason) return send_text(c, MHD_HTTP_FORBIDDEN, reason);
-    if (announces_large_body(c)) return send_text(c, STATUS_TOO_LARGE, "more than 1 MiB\n");
+    if (reason) return send_refusal(c, MHD_HTTP_FORBIDDEN, reason);
+    if (announces_large_body(c)) return send_refusal(c, STATUS_TOO_LARGE, too_large);
     struct request_ctx *x = xcalloc(1, sizeof *x);
     x->request = (struct serve_request){.connection = c, .account = account};
     *context = x;
@@ -202,7 +217,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const ch
         return MHD_YES;
     }
     pending_remove(s, connection_fd(c));
-    if (x->is_too_large) return send_text(c, STATUS_TOO_LARGE, "more than 1 MiB\n");
+    if (x->is_too_large) return send_refusal(c, STATUS_TOO_LARGE, too_large);
     x->request.method = method, x->request.path = url + (*url == '/');
     if (!strcmp(x->request.path, "api/events")) return send_events(s, c);
     return send_reply(s, c, &x->request);
@@ -295,6 +310,8 @@ void serve_stop(struct serve *s) {
     serve_events_free(s->events);
     free(s);
 }
+
+unsigned serve_port(const struct serve *s) { return s->guard.port; }
 
 void serve_append_url(const struct serve *s, struct buf *out) {
     bool is_v6 = strchr(s->o.address, ':');

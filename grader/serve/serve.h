@@ -15,7 +15,8 @@
 enum {
     SERVE_TOKEN_SIZE = 33,         /* 32 hex digits and the zero */
     SERVE_MAX_BODY = 1 << 20,      /* bytes of a request's body; more gets status 413 */
-    SERVE_MAX_CONNECTIONS = 64,    /* at the same time */
+    SERVE_MAX_CONNECTIONS = 128,   /* at the same time */
+    SERVE_MAX_PENDING = 64,        /* of them without a complete request; more close the oldest */
     SERVE_MAX_REQUEST_SECONDS = 10 /* from the first byte of a request to its last one */
 };
 
@@ -48,6 +49,7 @@ struct serve_options {
 /* Starts to listen. Returns NULL with an error. */
 struct serve *serve_start(const struct serve_options *o, struct err *e);
 void serve_stop(struct serve *s);
+unsigned serve_port(const struct serve *s);
 /* Appends the address to open, with the token. */
 void serve_append_url(const struct serve *s, struct buf *out);
 /* Answers requests until `fd` (-1 = none) is readable, or until the time is over. */
@@ -78,6 +80,9 @@ bool serve_guard_accepts_host(const struct serve_guard *g, const char *host_head
 /* `origin_header` is NULL for requests that browsers send without one. */
 bool serve_guard_accepts_origin(const struct serve_guard *g, const char *origin_header,
                                 const char *host_header);
+
+/* framing.c: returns true if another server could read the request's headers differently. */
+bool serve_is_ambiguous(struct MHD_Connection *c);
 
 /* events.c: the pages that listen. */
 struct MHD_Response;

@@ -6,14 +6,14 @@ import {createEditor} from "./editor.js";
 import {findingsOf, heatOf, resultView, lineView, firstLine} from "./result.js";
 import {quizView, showAnswer} from "./quiz.js";
 import {tuneView, addRow} from "./tune.js";
-import {showPlayground, playEvent} from "./play.js";
+import {showPlayground, savePlayground, playEvent} from "./play.js";
 import * as server from "./server.js";
 
 const bar = document.getElementById("bar"), view = document.getElementById("view");
 view.tabIndex = -1;
 const TABS = ["Task", "Lesson", "Quiz", "Hints", "Tune", "History", "Solution"];
 let open = null; // the exercise on the page; null = contents
-let queue = {waiting: [], running: null}, is_connected = false;
+let queue = {waiting: [], running: null}, has_lost_server = false;
 
 function showFault(error) {
     view.replaceChildren(element("p.bad", {role: "alert"}, error.message));
@@ -85,7 +85,7 @@ async function showContents() {
     document.title = "Warpbook";
     const c = await server.contents();
     if (open) return;
-    bar.replaceChildren(element("strong", null, "Warpbook"), element("progress", {max: c.total, value: c.done, "aria-label": "exercises done"}),
+    bar.replaceChildren(element("h1", null, "Warpbook"), element("progress", {max: c.total, value: c.done, "aria-label": "exercises done"}),
         element("span", null, `${c.done} of ${c.total} done`),
         c.next && element("a.next", {href: `#/${c.next}`}, `Next: ${c.next}`), element("a", {href: "#/playground"}, "Playground"), pathMenu(c), finder(), connection());
     view.className = "wide";
@@ -104,14 +104,15 @@ function documentLink(name, url) {
 
 async function showDocument(name, anchor) {
     const text = await server.documentText(name);
-    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("strong", null, name.replaceAll("-", " ")), connection());
+    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("h1", null, name.replaceAll("-", " ")), connection());
     document.title = `${name} · Warpbook`;
     view.className = "wide md";
     view.replaceChildren(markdown(text, url => documentLink(name, url), () => null));
     document.getElementById(anchor)?.scrollIntoView();
 }
 
-const connection = () => element("span.connection", {id: "connection"}, is_connected ? "" : "connecting …");
+const LOST = "no connection to grader serve; trying again …";
+const connection = () => element("span.connection", {id: "connection", role: "status"}, has_lost_server ? LOST : "");
 
 // ---- an exercise: state ----
 
@@ -141,6 +142,7 @@ class Exercise {
 async function showExercise(id, tab) {
     const data = await server.exercise(id);
     const x = open = new Exercise(data);
+    queue = data.queue;
     if (tabsOf(x).includes(tab)) x.tab = tab;
     document.title = `${x.title} · Warpbook`;
     view.className = "work";
@@ -148,10 +150,11 @@ async function showExercise(id, tab) {
                tabs: element("nav.tabs", {"aria-label": "texts"}), body: element("div.md"), notice: element("div.notice", {role: "status"}),
                editor: element("div.editor"), unsaved: element("span.dim", {role: "status"}),
                again: button("Grade again", () => attempt(x, () => server.grade(x.id))), save: button("Save and grade", () => save(x), {title: "Ctrl-S"}),
+               stop: button("Stop", () => attempt(x, () => server.stop()), {hidden: true, title: "ends the grading"}),
                line: element("section.line-view", {id: "line", "aria-live": "polite"})};
     x.parts.text.append(x.parts.tabs, x.parts.body);
     x.parts.code.append(element("div.tools", null, element("code", null, `chapters/${x.id}.cu`), x.parts.save,
-        x.parts.again, deviceMenu(x), x.parts.unsaved), x.parts.notice, x.parts.editor);
+        x.parts.again, x.parts.stop, deviceMenu(x), x.parts.unsaved), x.parts.notice, x.parts.editor);
     view.replaceChildren(x.parts.text, x.parts.code, x.parts.result);
     drawBar(x), drawText(x);
     x.editor = await createEditor(x.parts.editor, {onchange: () => { x.storeDraft(); drawState(x); }, onsave: () => save(x),
@@ -169,7 +172,7 @@ async function showExercise(id, tab) {
 // Another device's result doesn't count as progress.
 function deviceMenu(x) {
     const choose = e => { x.device = e.target.value; attempt(x, () => server.grade(x.id, x.device)); };
-    const menu = element("select", {id: "device", onchange: choose}, ...x.devices.map(d => element("option", {value: d.name}, d.full_name)));
+    const menu = element("select", {id: "device", "aria-label": "simulated GPU", onchange: choose}, ...x.devices.map(d => element("option", {value: d.name}, d.full_name)));
     if (!x.devices.some(d => d.name === x.device)) menu.prepend(element("option", {value: x.device}, x.device));
     menu.value = x.device;
     return element("label.device", null, "on ", menu);
@@ -190,7 +193,9 @@ async function attempt(x, action) {
 
 async function save(x) {
     const text = x.text();
+    if (x.is_saving) x.saves_again = true;
     if (x.conflict || x.is_saving) return;
+    if (!x.is_dirty()) return gradeUnchanged(x);
     x.is_saving = true;
     const answer = await attempt(x, () => server.save(x.id, text.replaceAll("\n", x.eol), x.digest));
     x.is_saving = false;
@@ -199,6 +204,14 @@ async function save(x) {
     x.base = text, x.digest = answer.digest;
     x.storeDraft();
     if (open === x) drawState(x), drawResult(x); // the result may be here already
+    if (x.saves_again && x.is_dirty()) { x.saves_again = false; await save(x); }
+    x.saves_again = false;
+}
+
+// A save without a change grades the file if its result isn't there, and else says so.
+async function gradeUnchanged(x) {
+    if (x.result?.digest !== x.digest) return await attempt(x, () => server.grade(x.id, x.device));
+    x.parts.unsaved.textContent = "No change since the last grading.";
 }
 
 // Another program wrote the file while the page had changes: shows both; neither is lost.
@@ -237,7 +250,8 @@ async function readAgain(x, digest) {
 function drawBar(x) {
     const r = x.result, change = r && x.previous_score !== null ? r.score - x.previous_score : 0;
     x.parts.again.textContent = r ? "Grade again" : "Grade";
-    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("strong", null, x.id),
+    x.parts.stop.hidden = !isGrading(queue.running, x);
+    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("h1", null, x.id),
         element("span.verdict", {id: "verdict", "aria-live": "polite"},
             r ? element(`b.${verdictClass(r.verdict)}`, null, `${r.verdict} (${r.verdict_text})`) : "",
             r && r.score !== null ? ` ${r.score.toFixed(1)} of ${r.max_score.toFixed(0)}` : "",
@@ -246,8 +260,10 @@ function drawBar(x) {
         element("span.step", {id: "step"}, stepText(x)), connection());
 }
 
+const isGrading = (job, x) => job?.id === x.id && job.kind === "grade";
+
 function stepText(x) {
-    const running = queue.running, is_mine = job => job?.id === x.id && job.kind === "grade";
+    const running = queue.running, is_mine = job => isGrading(job, x);
     if (is_mine(running)) return `grading: ${x.step || "…"}`;
     if (queue.waiting.some(is_mine)) return running ? `waits for ${running.id}${running.kind === "grade" ? "" : ` (${running.kind})`}` : "waiting";
     return x.failure || (!x.result ? "not graded yet" : "");
@@ -289,7 +305,7 @@ function afterwards(x) {
 
 // Shows the line's view; of a line that has none, keeps the last one, unless `anew`.
 function showLine(x, line, anew = false) {
-    const shown = x.result && x.result.digest === x.digest && line ? lineView(x.result, x.base, line) : [];
+    const shown = x.result && x.result.digest === x.digest && line ? lineView(x.result, x.base, line, l => x.editor.goto(l)) : [];
     if (shown.length || anew) x.parts.line.replaceChildren(...shown);
 }
 
@@ -402,14 +418,13 @@ function historyTable(x, {runs, plot}) {
     };
     const buttons = digest => element("td.w", null, button("Compare", () => menus.compare(digest)), button("Restore", () => restore(digest)));
     const rows = runs.toReversed().map(r => element("tr", null,
-        element("td.w", null, dateOf(r)),
+        element("td.w", null, dateOf(r), r.device !== x.default_device && element("div.dim", null, `on ${r.device}`)),
         element(`td.w.${r.verdict === "-" ? "dim" : verdictClass(r.verdict)}`, null, r.verdict === "-" ? "not graded" : r.verdict),
         element("td.n", null, r.verdict === "-" ? "" : r.score.toFixed(1)), element("td.n", null, time(r.us), timed.includes(r) && r.us === best ? " ★" : ""),
-        element("td.w", null, r.device),
         r.digest ? buttons(r.digest) : element("td.dim", null, "no text kept")));
     box.append(drawing(plot), menus.view, difference, scrollTable("history",
-        element("tr", null, ...["graded", "verdict", "points", "time", "device", "text"].map((t, i) => element(i === 2 || i === 3 ? "th.n" : "th", null, t))), ...rows,
-        element("tr", null, element("td", {colspan: "5"}, "the starter file"), buttons("starter"))));
+        element("tr", null, ...["graded", "verdict", "points", "time", "text"].map((t, i) => element(i === 2 || i === 3 ? "th.n" : "th", null, t))), ...rows,
+        element("tr", null, element("td", {colspan: "4"}, "the starter file"), buttons("starter"))));
     return box;
 }
 
@@ -427,12 +442,17 @@ function listen() {
     events = new EventSource("api/events");
     const on = (name, handle) => events.addEventListener(name, e => handle(JSON.parse(e.data)));
     const isOpen = data => open?.id === data.id && open.editor;
-    events.onopen = () => { is_connected = true; route(false); };
-    events.onerror = () => { is_connected = false; document.getElementById("connection")?.replaceChildren("no connection to grader serve; trying again …"); };
+    events.onopen = () => { has_lost_server = false; route(false); };
+    events.onerror = () => {
+        has_lost_server = true;
+        document.getElementById("connection")?.replaceChildren(LOST);
+        if (events?.readyState === EventSource.CLOSED) setTimeout(() => document.hidden || listen(), 3000); // the browser gave up
+    };
     on("queue", data => { queue = data; if (open?.parts) drawBar(open); playEvent("queue", data); });
     on("step", data => { if (isOpen(data)) { open.step = data.step; drawBar(open); } });
     on("failure", data => {
-        if (open && (!data.id || data.id === open.id)) { open.failure = data.message; drawBar(open); addRow(open, data); }
+        const is_sweep = queue.running?.kind === "tune"; // its failure is shown where its rows are
+        if (open && (!data.id || data.id === open.id)) { open.failure = is_sweep ? "" : data.message; drawBar(open); addRow(open, data); }
         playEvent("failure", data);
     });
     on("answer", data => { if (isOpen(data)) showAnswer(open, data, text => render(open, text)); });
@@ -457,6 +477,8 @@ async function route(anew = true) {
         if (!anew && open && open.id === id) {
             const data = await server.exercise(id);
             document.getElementById("connection")?.replaceChildren("");
+            queue = data.queue, open.fault = "";
+            drawState(open);
             if (data.result) open.result = data.result, drawResult(open);
             return open.editor && await readAgain(open, data.digest);
         }
@@ -468,11 +490,24 @@ async function route(anew = true) {
     }
 }
 
-// The keyboard goes on in the new view, not at the top of the page.
-window.addEventListener("hashchange", () => route().then(() => view.contains(document.activeElement) || view.focus({preventScroll: true})));
+// The keyboard goes on in the new view, not at the top of the page. A new view begins at its top; the contents, where you left them.
+const is_contents = url => /^#?\/?$/.test(new URL(url).hash);
+let contents_top = 0;
+window.addEventListener("hashchange", async e => {
+    if (is_contents(e.oldURL)) contents_top = window.scrollY;
+    await route();
+    if (!location.hash.startsWith("#/docs/")) window.scrollTo(0, is_contents(e.newURL) ? contents_top : 0);
+    if (!view.contains(document.activeElement)) view.focus({preventScroll: true});
+});
 window.addEventListener("keydown", e => {
     const field = document.getElementById("find"), is_typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
     if (e.key === "/" && field && !is_typing) e.preventDefault(), field.focus();
+    // Outside of the editor, too: the browser would offer to save the page.
+    if (e.key === "s" && (e.ctrlKey || e.metaKey) && !e.defaultPrevented) {
+        e.preventDefault();
+        if (open?.editor) save(open);
+        else savePlayground();
+    }
 });
 window.addEventListener("beforeunload", e => { if (open?.editor && open.is_dirty()) { open.storeDraft(); e.preventDefault(); } });
 route().then(listen);

@@ -26,6 +26,9 @@ export function number(v) {
 
 export const verdictClass = v => v === "AC" ? "good" : v === "PART" || v === "UNSTABLE" || v === "FLAG" ? "warn" : "bad";
 
+// Returns a message as text and code: what stands between backticks is code.
+export const withCode = text => text.split("`").map((part, i) => i % 2 ? element("code", null, part) : part);
+
 // Returns the elements of a picture that the grader drew: SVG and its legend, whose text it escaped. The page's policy lets no script
 // of it run.
 export function drawing(html) {

@@ -1,6 +1,6 @@
 // editor.js: the code. With CodeMirror if this system has it, else a text field with line numbers. Both show the cost of each line
 // as heat and the findings at their lines.
-import {element} from "./dom.js";
+import {element, withCode} from "./dom.js";
 
 const FILES = ["codemirror/lib/codemirror.js", "codemirror/mode/clike/clike.js", "codemirror/addon/edit/matchbrackets.js",
                "codemirror/addon/edit/closebrackets.js", "codemirror/addon/comment/comment.js"];
@@ -81,7 +81,7 @@ function withCodeMirror(CodeMirror, parent, {onchange, onsave, onleave, online})
         for (const f of findings) {
             if (f.line > cm.lineCount()) continue;
             cm.setGutterMarker(f.line - 1, "findings", element(`span.${f.kind}`, {title: f.text}, f.kind === "bad" ? "✖" : "▲"));
-            widgets.push(cm.addLineWidget(f.line - 1, element(`div.finding.${f.kind}`, null, f.text), {noHScroll: true}));
+            widgets.push(cm.addLineWidget(f.line - 1, element(`div.finding.${f.kind}`, null, ...withCode(f.text)), {noHScroll: true}));
         }
     }
 
@@ -141,7 +141,7 @@ function withTextField(parent, {onchange, onsave, onleave, online}) {
         show(found, hot) {
             findings = found, heat = hot;
             drawNumbers();
-            list.replaceChildren(...found.map(f => element(`div.finding.${f.kind}`, null, `line ${f.line}: ${f.text}`)));
+            list.replaceChildren(...found.map(f => element(`div.finding.${f.kind}`, null, `line ${f.line}: `, ...withCode(f.text))));
         },
         goto(line) {
             const at = field.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1);

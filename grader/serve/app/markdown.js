@@ -64,6 +64,9 @@ function take(lines, i, belongs, use, skip = 0) {
     return end + skip;
 }
 
+// A long name breaks after an underscore where the page is narrow.
+const breakable = name => name.split(/(?<=\w_)(?=\w)/).flatMap((part, i) => i ? [element("wbr"), part] : [part]);
+
 const code = lines => element("pre", {tabIndex: 0}, element("code", null, lines.join("\n")));
 
 function indented(lines, i, out) {
@@ -109,7 +112,7 @@ function anchorTo(url, text, c) {
 }
 
 const spans = [
-    [/^(`+)([\s\S]*?[^`])\1(?!`)/, m => element("code", null, m[2])],
+    [/^(`+)([\s\S]*?[^`])\1(?!`)/, m => element("code", null, ...breakable(m[2]))],
     [/^!\[([^\]]*)\]\(([^)\s]+)\)/, (m, c) => {
         const src = c.picture(m[2]);
         return src ? element("img", {src, alt: m[1], loading: "lazy"}) : m[1];

@@ -1,5 +1,5 @@
 // play.js: the playground: programs with a main of their own, in playground/ of the workspace, run with simgpu in the sandbox.
-import {element, button, number, scrollTable, section} from "./dom.js";
+import {element, button, number, scrollTable, section, withCode} from "./dom.js";
 import {createEditor} from "./editor.js";
 import {compilerFindings} from "./result.js";
 import * as server from "./server.js";
@@ -30,16 +30,16 @@ export async function showPlayground(bar, view, connection) {
     document.title = "Playground · Warpbook";
     const p = page = {bar, connection, ...data, name: data.programs[0] ?? "hello.cu", base: "", digest: "new", running: ""};
     p.parts = {step: element("span.step", {id: "step", role: "status"}), files: element("select", {onchange: e => openProgram(p, e.target.value)}),
-        device: element("select", {onchange: e => { p.device = e.target.value; }}, ...p.devices.map(d => element("option", {value: d.name}, d.full_name))),
+        device: element("select", {"aria-label": "simulated GPU", onchange: e => { p.device = e.target.value; }}, ...p.devices.map(d => element("option", {value: d.name}, d.full_name))),
         run: button("Save and run", () => run(p), {title: "Ctrl-S", className: "primary"}), editor: element("div.editor"), notice: element("div.notice", {role: "status"}), output: element("div.results", {id: "result"})};
     p.parts.device.value = p.device;
-    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("strong", null, "Playground"), p.parts.step, connection);
+    bar.replaceChildren(element("a", {href: "#/"}, "Contents"), element("h1", null, "Playground"), p.parts.step, connection);
     view.className = "play";
     view.replaceChildren(element("div.code", {id: "code"}, element("div.tools", null,
             element("label", null, "program ", p.parts.files), button("New", () => create(p)), button("Save", () => save(p)),
             p.parts.run, button("Stop", () => attempt(p, () => server.stop())),
             element("label.device", null, "on ", p.parts.device)), p.parts.notice, p.parts.editor), p.parts.output);
-    p.editor = await createEditor(p.parts.editor, {onchange: () => notice(p, "Not saved yet."), onsave: () => run(p), onleave: () => p.parts.run.focus()});
+    p.editor = await createEditor(p.parts.editor, {onchange: () => { storeDraft(p); notice(p, "Not saved yet."); }, onsave: () => run(p), onleave: () => p.parts.run.focus()});
     await openProgram(p, p.name);
 }
 
@@ -62,15 +62,31 @@ function listFiles(p) {
     p.parts.files.value = p.name;
 }
 
+// A draft survives another view and a reload, as that of an exercise does.
+const draftKey = name => `warpbook program ${name}`;
+
+function storeDraft(p) {
+    try {
+        if (p.editor.text() !== p.base) localStorage.setItem(draftKey(p.name), JSON.stringify({text: p.editor.text(), digest: p.digest}));
+        else localStorage.removeItem(draftKey(p.name));
+    } catch { /* no storage: the text lives as long as the view */ }
+}
+
+function draftOf(name) {
+    try { return JSON.parse(localStorage.getItem(draftKey(name))); } catch { return null; }
+}
+
 async function openProgram(p, name) {
-    if (p.base !== p.editor.text() && p.digest !== "new" && !await save(p)) return listFiles(p);
+    if (p.base !== p.editor.text() && !await save(p)) return listFiles(p);
     const found = p.programs.includes(name) ? await attempt(p, () => server.program(name)) : {source: FIRST, digest: "new"};
     if (!found) return listFiles(p);
     Object.assign(p, {name, base: found.source, digest: found.digest});
-    p.editor.setText(found.source);
+    const draft = draftOf(name);
+    if (draft) p.digest = draft.digest; // a save shows a conflict if the file has changed since
+    p.editor.setText(draft?.text ?? found.source);
     p.editor.show([], []);
     p.parts.output.replaceChildren(element("p.dim", null, "Run the program to see its output, findings, times and counters here."));
-    listFiles(p), notice(p, "");
+    listFiles(p), notice(p, draft ? "Not saved yet." : "");
 }
 
 async function create(p) {
@@ -90,18 +106,26 @@ async function save(p) {
         p.parts.notice.replaceChildren(element("div.conflict", null, element("p", null, "Another program changed this file."),
             button("Keep mine", () => { p.digest = answer.conflict.digest; save(p); }),
             button("Take the file's", () => { Object.assign(p, {base: answer.conflict.source, digest: answer.conflict.digest});
-                                              p.editor.setText(p.base); notice(p, ""); })));
+                                              p.editor.setText(p.base); storeDraft(p); notice(p, ""); })));
         return false;
     }
     if (!answer) return false;
     Object.assign(p, {base: text, digest: answer.digest});
+    storeDraft(p);
     if (!p.programs.includes(p.name)) p.programs = [...p.programs, p.name].sort();
     listFiles(p), notice(p, "");
     return true;
 }
 
 async function run(p) {
-    if (await save(p)) await attempt(p, () => server.play(p.name, p.device));
+    if (!await save(p)) return;
+    if (p.parts.output.querySelector(".first")) p.parts.output.prepend(element("p.old", null, "The program runs. This is the last run's result."));
+    await attempt(p, () => server.play(p.name, p.device));
+}
+
+// Ctrl-S outside of the editor.
+export function savePlayground() {
+    if (page?.parts.editor.isConnected) run(page);
 }
 
 // Called for every event; those of another program are not shown.
@@ -112,7 +136,7 @@ export function playEvent(name, data) {
         const is_mine = job => job?.kind === "play" && job.id === p.name;
         p.parts.step.textContent = is_mine(data.running) ? "building and running …" : data.waiting.some(is_mine) ? `waits for ${data.running?.id}` : "";
     }
-    if (name === "failure" && (!data.id || data.id === p.name)) notice(p, data.message, "bad");
+    if (name === "failure" && (!data.id || data.id === p.name)) notice(p, data.message, "bad"), p.parts.output.querySelector(".old")?.remove();
     if (name === "played" && data.id === p.name) show(p, data);
 }
 
@@ -138,7 +162,7 @@ function show(p, data) {
     const report = data.report && element("a", {href: URL.createObjectURL(new Blob([data.report], {type: "text/html"})), download: p.name.replace(/cu$/, "html")}, "Save the report");
     p.parts.output.replaceChildren(...[
         element(`p.first.${data.end === "exit status 0" && !found.length ? "good" : "bad"}`, null, data.end),
-        ...found.slice(0, 10).map(f => element("p", null, button(`line ${f.line}`, () => p.editor.goto(f.line), {className: "link"}), ` ${f.text}`)),
+        ...found.slice(0, 10).map(f => element("p", null, button(`line ${f.line}`, () => p.editor.goto(f.line), {className: "link"}), " ", ...withCode(f.text))),
         section("Output", element("pre", {tabIndex: 0}, data.output || "(no output)")),
         data.counters?.launches?.length > 0 && section("Counters", ...countersView(data.counters)),
         report && element("p", null, report, " (one page: times, access patterns, hot lines)")].filter(Boolean));

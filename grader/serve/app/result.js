@@ -1,5 +1,5 @@
 // result.js: shows a result: verdict and change, findings, cases, goals, speed, points lost, the profile of the lines.
-import {element, button, time, number, verdictClass, drawing, section, scrollTable} from "./dom.js";
+import {element, button, time, number, verdictClass, drawing, section, scrollTable, withCode} from "./dom.js";
 import {heatClass} from "./editor.js";
 
 const escape = s => s.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -31,7 +31,14 @@ function caseFindings(r) {
     return out;
 }
 
-const limit = t => `${t.metric} is ${number(t.value)}, limit ${number(t.limit)}`;
+const limit = t => `${t.metric} is ${number(t.value)}${t.unit ? ` per ${t.unit}` : ""}, ${t.bound} ${number(t.limit)}`;
+
+// Two limits of one counter that allow one value only become one limit.
+const exact = limits => limits.flatMap((t, i) => {
+    const partner = limits.findIndex(u => u.metric === t.metric && u.limit === t.limit && u.bound !== t.bound);
+    if (partner < 0) return [t];
+    return partner < i ? [] : [{...t, bound: "exactly", passed: t.passed && limits[partner].passed}];
+});
 
 // Limits of one check, as [[limit, …], …]: they are adjacent.
 function checks(limits) {
@@ -54,23 +61,34 @@ export const heatOf = r => r?.profile?.lines ?? [];
 
 const missedLimit = r => r.technique.find(t => !t.passed && !(r.waived && t.kind === "goal"));
 
+function compileStep(wrong) {
+    if (!wrong) return "Correct the first error; the others often follow from it.";
+    const place = /expected a "[;)}]"/.test(wrong.text) ? `in line ${wrong.line} or before it` : `in line ${wrong.line}`;
+    return `Correct the first error, ${place}; the others often follow from it.`;
+}
+
+// Returns the advice as text. Its "line N" becomes a button that leads there.
 export function nextStep(r) {
     const missed = missedLimit(r), wrong = findingsOf(r).find(f => f.kind === "bad"), warm = heatOf(r).toSorted((a, b) => b.time_percent - a.time_percent)[0];
-    if (r.verdict === "CE") return `Correct the first error${wrong ? `, in line ${wrong.line}` : ""}; the others often follow from it.`;
+    if (r.verdict === "CE") return compileStep(wrong);
     if (r.verdict === "IE") return "The grader failed, not your code. Grade again.";
+    if (r.verdict !== "PART" && wrong && r.cases.some(c => c.message.includes(`:${wrong.line} still says // TODO`)))
+        return `Write the code that the TODO in line ${wrong.line} describes.`;
     if (r.verdict !== "PART") return wrong ? `Correct line ${wrong.line}; the first failed case below says what happens there.`
         : "Correct the first failed case below; a hint may help.";
-    if (missed) return `Change ${missed.line && missed.file === r.file ? `line ${missed.line}` : "the access"}: ${missed.metric} is ` +
-        `${number(missed.value)}, and "${missed.name}" requires ${number(missed.limit)}.`;
+    if (missed) return `Change ${missed.line && missed.file === r.file ? `line ${missed.line}` : "the access"}: ${limit(missed).replace(/, (?=[^,]*$)/, `, and "${missed.name}" requires `)}.`;
     return warm ? `Make line ${warm.line} cheaper: it takes ${warm.time_percent.toFixed(0)} % of the time, most of it ` +
         `${warm.stalls[0]?.reason ?? "issuing instructions"}.` : "Make it faster: compare with the model solution's time.";
 }
+
+const withLines = (text, go) => text.split(/\b(line \d+)/).map((part, i) =>
+    i % 2 ? button(part, () => go(+part.slice(5)), {className: "link"}) : part);
 
 function cases(r) {
     const passed = r.cases.filter(c => c.verdict === "AC").length;
     if (!r.cases.length) return null;
     return section(`Correctness: ${passed} of ${r.cases.length} cases`, ...r.cases.filter(c => c.verdict !== "AC").map((c, i) =>
-        element("details", {open: i === 0}, element("summary", null, element("strong.bad", null, c.verdict), ` (${r.verdict_texts[c.verdict] ?? ""}) case ${c.number || ""} ${c.name}`),
+        element("details", {open: i === 0}, element("summary", null, element("strong.bad", null, c.verdict), ` (${r.verdict_texts[c.verdict] ?? ""}) case${c.number ? ` ${c.number}` : ""}: ${c.name}`),
                 element("pre", {tabIndex: 0}, c.message))));
 }
 
@@ -78,7 +96,7 @@ function goalRow(r, limits) {
     const {kind, name} = limits[0], is_passed = limits.every(t => t.passed), is_waived = !is_passed && r.waived && kind === "goal";
     return element("tr", null,
         element(`td.${is_passed ? "good" : is_waived ? "dim" : "warn"}`, null, is_passed ? "✔" : is_waived ? "waived" : "✘"),
-        element("td", null, `${kind}: ${name}`, ...limits.map(t => element("div.dim", null, limit(t),
+        element("td", null, `${kind}: ${name}`, ...exact(limits).map(t => element("div.dim", null, limit(t),
             t.baseline === null ? "" : `, baseline ${number(t.baseline)}`,
             t.progress > 0 && t.progress < 1 ? `, ${(100 * t.progress).toFixed(0)} % reached` : ""))));
 }
@@ -123,7 +141,7 @@ function profile(r, source, go) {
     const head = element("tr", null, element("th.n", null, "line"), element("th.n", null, "time %"), element("th", null, "top stall reason"),
         ...used.map(i => element("th.n", {title: p.columns[i].description}, p.columns[i].name)));
     const rows = warm.map(l => element("tr", null,
-        element("td.n", null, button(l.line, () => go(l.line), {className: "link", title: (text[l.line - 1] ?? "").trim()})),
+        element("td.n", null, button(l.line, () => go(l.line), {className: "link", "aria-label": `line ${l.line}`, title: (text[l.line - 1] ?? "").trim()})),
         element(`td.n${heatClass(l.time_percent) && "." + heatClass(l.time_percent)}`, null, l.time_percent.toFixed(1)),
         element("td", {title: l.stalls.map(s => `${s.reason} ${s.percent.toFixed(1)} %`).join("\n")}, l.stalls[0]?.reason ?? ""),
         ...used.map(i => element("td.n", null, l.values[i] === null ? "" : number(l.values[i])))));
@@ -139,12 +157,12 @@ function stallBars(l) {
 }
 
 // Shows one line: its counters, its stall reasons, and its accesses, lanes to sectors or banks.
-export function lineView(r, source, number_) {
+export function lineView(r, source, number_, go) {
     const l = heatOf(r).find(h => h.line === number_), accesses = r.pictures.accesses.filter(a => a.line === number_);
     const found = findingsOf(r).filter(f => f.line === number_);
     if (!l && !accesses.length && !found.length) return [];
     const counters = l ? r.profile.columns.map((c, i) => [c, l.values[i]]).filter(([, v]) => v !== null) : [];
-    return [element("h3", null, `Line ${number_}`), element("pre.line", {tabIndex: 0}, (source.split("\n")[number_ - 1] ?? "").trim()),
+    return [element("h3", null, button(`Line ${number_}`, () => go(number_), {className: "link", title: "go to the line"})), element("pre.line", {tabIndex: 0}, (source.split("\n")[number_ - 1] ?? "").trim()),
         l && element("p.dim", null, `${l.time_percent.toFixed(1)} % of the modelled time; its `,
             element("a", {href: "#/docs/glossary/stall-reason", target: "_blank"}, "stall reasons"), ":"), ...(l ? stallBars(l) : []),
         counters.length > 0 && scrollTable("counters of the line", ...counters.map(([c, v]) =>
@@ -163,8 +181,8 @@ export function firstLine(r) {
 // `source` is the text of the file; `go(line)` moves the editor; `line` is a box for lineView(); `done` follows an accepted version.
 export function resultView(r, source, go, line, done) {
     return element("div.result", null,
-        r.first_failure && element(`p.first.${verdictClass(r.verdict)}`, null, r.first_failure),
-        element("p.next-step", null, element("strong", null, "Next: "), done ?? nextStep(r)),
+        r.first_failure && element(`p.first.${verdictClass(r.verdict)}`, null, ...withCode(r.first_failure)),
+        element("p.next-step", null, element("strong", null, "Next: "), ...(done ? [done] : withLines(nextStep(r), go))),
         pointsLost(r),
         r.log && r.verdict === "CE" && element("pre", {tabIndex: 0}, r.log),
         line, profile(r, source, go), cases(r), goals(r), speed(r),

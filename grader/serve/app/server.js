@@ -14,7 +14,7 @@ async function request(method, path, id, options = {}) {
     try {
         response = await fetch(path + query, {method, headers: options.headers, body: options.body});
     } catch {
-        throw new Refused(0, "The server does not answer. Start it again with: grader serve");
+        throw new Refused(0, "The server does not answer. Start it again with: grader serve. Unsaved text stays in this browser.");
     }
     if (response.status === 409) return {conflict: await response.json()};
     if (!response.ok) throw new Refused(response.status, (await response.text()).trim());

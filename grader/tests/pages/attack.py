@@ -3,7 +3,7 @@
 client would, and prints what each attempt got (docs/serve.md, "Attacks").
 
     attack.py GRADER [--requests N]      N: requests of the flood, 10000 by default"""
-import argparse, http.client, json, os, pathlib, re, socket, subprocess, sys, tempfile, time
+import argparse, contextlib, ctypes, hashlib, http.client, json, os, pathlib, re, socket, subprocess, sys, tempfile, threading, time
 
 ID = "02-coalescing/transpose"
 MIB = 1 << 20
@@ -14,10 +14,13 @@ class Target:
     """A server with a workspace of its own."""
 
     def __init__(self, grader, top):
-        self.top = pathlib.Path(top)
         self.environment = {**os.environ, "XDG_STATE_HOME": top + "/state"}
         subprocess.run([grader, "begin", top + "/work"], check=True, env=self.environment, stdout=subprocess.DEVNULL)
-        self.process = subprocess.Popen([grader, "serve"], cwd=top + "/work", env=self.environment, stdout=subprocess.PIPE, text=True)
+        self.start(grader, top)
+
+    def start(self, grader, top, *arguments):
+        self.top = pathlib.Path(top)
+        self.process = subprocess.Popen([grader, "serve", *arguments], cwd=top + "/work", env=self.environment, stdout=subprocess.PIPE, text=True)
         url = next(m for line in self.process.stdout if (m := re.search(r"http://127\.0\.0\.1:(\d+)/\?token=(\w+)", line)))
         self.port, self.token = int(url[1]), url[2]
         self.cookie = f"warpbook_{self.port}={self.token}"
@@ -60,6 +63,17 @@ class Target:
             except (TimeoutError, ConnectionError):
                 pass
         return answer, time.monotonic() - begin
+
+    def play(self, name, text):
+        """Runs a program of the playground; returns what the page gets."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=120) as s:
+            s.sendall(f"GET /api/events HTTP/1.1\r\nHost: {self.host}\r\nCookie: {self.cookie}\r\n\r\n".encode())
+            self.ask("PUT", f"/api/play?name={name}", text.encode(), If_Match="new")
+            self.ask("POST", f"/api/play?name={name}", b"")
+            lines = s.makefile(encoding="utf-8", errors="replace")
+            for line in lines:
+                if line.startswith("event: played"):
+                    return json.loads(next(lines)[6:])
 
     def source(self):
         return (self.top / "work/chapters" / (ID + ".cu")).read_text()
@@ -212,6 +226,207 @@ def garble(t):
         attempt("garbage", f"{method} {path}", f"status {status}", 400 <= status < 500)
 
 
+def smuggle(t):
+    """One message that a proxy and the server could split differently; the hidden part would replace the code."""
+    before = t.source()
+    digest = hashlib.sha256(before.encode()).hexdigest()
+    headers = f"Host: {t.host}\r\nCookie: {t.cookie}\r\n"
+    hidden = f"PUT /api/source?id={ID} HTTP/1.1\r\n{headers}If-Match: {digest}\r\nConnection: close\r\nContent-Length: 8\r\n\r\nsmuggled"
+    end = "0\r\n\r\n" + hidden
+    for what, framing, body in (
+            ("a length and chunks", f"Content-Length: {len(end)}\r\nTransfer-Encoding: chunked\r\n", end),
+            ("a space before the colon of Transfer-Encoding", "Transfer-Encoding : chunked\r\nContent-Length: 5\r\n", end),
+            ("Transfer-Encoding: xchunked", "Transfer-Encoding: xchunked\r\nContent-Length: 5\r\n", end),
+            ("two codings", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", end),
+            ("two lengths", f"Content-Length: 0\r\nContent-Length: {len(hidden)}\r\n", hidden),
+            ("a length of +5", "Content-Length: +5\r\n", end), ("a length of 0x5", "Content-Length: 0x5\r\n", end),
+            ("a foreign Host, then the rest as a body", f"Host: evil.example\r\nContent-Length: {len(hidden)}\r\n", hidden),
+            ("a body that is too large", "Content-Length: 99999999\r\n", hidden)):
+        answer, _ = t.raw(f"POST /api/stop HTTP/1.1\r\n{headers}{framing}\r\n{body}".encode(), 5)
+        statuses = re.findall(rb"HTTP/1.1 (\d+)", answer)
+        attempt("smuggling", what, f"status {b', '.join(statuses).decode()}, the code is {'un' if t.source() == before else ''}changed",
+                t.source() == before and b"200" not in statuses and b"202" not in statuses)
+        (t.top / "work/chapters" / (ID + ".cu")).write_text(before)
+    for what, line in (("a second Host", "Host: evil.example"), ("a second Origin", "Origin: http://127.0.0.1:1\r\nOrigin: https://evil.example"),
+                       ("a space in a header's name", "X Y: z")):
+        answer, _ = t.raw(f"GET /api/contents HTTP/1.1\r\n{headers}{line}\r\nConnection: close\r\n\r\n".encode(), 5)
+        attempt("smuggling", what, answer.split(b"\r\n")[0].decode(), b" 400 " in answer[:20] or b" 403 " in answer[:20])
+    one, other = f"GET /style.css HTTP/1.1\r\n{headers}\r\n", f"GET /api/contents HTTP/1.1\r\nHost: {t.host}\r\n\r\n"
+    statuses = re.findall(rb"HTTP/1.1 (\d+)", t.raw((one + other + one).encode(), 5)[0])
+    attempt("pipelining", "a request without a cookie between two with it", f"status {b', '.join(statuses).decode()}", statuses == [b"200", b"403"])
+    statuses = re.findall(rb"HTTP/1.1 (\d+)", t.raw((f"GET /api/history?id={ID} HTTP/1.1\r\n{headers}\r\n" * 500).encode(), 15)[0])
+    attempt("pipelining", "500 requests in one packet", f"{statuses.count(b'200')} answered", statuses == [b"200"] * 500)
+
+
+def upgrade(t):
+    """Other protocols on the same connection; names that look like this machine."""
+    socket_headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version": "13"}
+    status = t.ask("GET", "/api/events", Origin="https://evil.example", **socket_headers)[0]
+    attempt("upgrade", "a WebSocket from a foreign page, with the cookie", f"status {status}", status == 403)
+    for what, headers in (("a WebSocket", socket_headers), ("HTTP/2 without TLS", {"Upgrade": "h2c", "Connection": "Upgrade, HTTP2-Settings", "HTTP2-Settings": "AAMAAABk"})):
+        status = t.ask("GET", "/api/contents", **headers)[0]
+        attempt("upgrade", what, f"status {status}, no other protocol", status == 200)
+    for method, path, expected in (("CONNECT", "evil.example:80", 405), ("TRACE", "/", 405), ("OPTIONS", "*", 405), ("GET", "http://evil.example/api/contents", 404)):
+        status = t.ask(method, path)[0]
+        attempt("upgrade", f"{method} {path}", f"status {status}", status == expected)
+    for host in ("\uff11\uff12\uff17.0.0.1", "localhost\u3002", "\u217cocalhost", "localhost.", "LOCALHOST", "127.1", "2130706433", "0x7f.1", "xn--localhost",
+                 "user@localhost", "[localhost"):
+        answer, _ = t.raw(f"GET /api/contents HTTP/1.1\r\nHost: {host}:{t.port}\r\nCookie: {t.cookie}\r\nConnection: close\r\n\r\n".encode())
+        attempt("DNS rebinding", f"Host {ascii(host)}", answer.split(b"\r\n")[0].decode(), b" 403 " in answer[:20])
+    headers = t.ask("GET", f"/?token={t.token}", cookie=False)[2]
+    attempt("leak", "the token in Referer or a cache", f"{headers['Referrer-Policy']}, {headers['Cache-Control']}",
+            headers["Referrer-Policy"] == "no-referrer" and headers["Cache-Control"] == "no-store")
+    for what, conditional in (("If-None-Match: *", {"If_None_Match": "*"}), ("If-Modified-Since in the future", {"If_Modified_Since": "Fri, 01 Jan 2100 00:00:00 GMT"})):
+        status = t.ask("GET", "/api/contents", cookie=False, **conditional)[0]
+        attempt("leak", f"{what}, no cookie", f"status {status}", status == 403)
+
+
+def endless(t):
+    """Bodies that never end, and pages that never read their events."""
+    head = f"PUT /api/source?id={ID} HTTP/1.1\r\nHost: {t.host}\r\nCookie: {t.cookie}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+    for what, chunk, pause in (("a chunk of a byte each 0.2 s", b"1\r\nx\r\n", 0.2), ("chunks of 64 KiB as fast as possible", b"ffff\r\n" + b"x" * 65535 + b"\r\n", 0)):
+        memory, begin, sent = t.memory(), time.monotonic(), 0
+        with socket.create_connection(("127.0.0.1", t.port), timeout=20) as s:
+            try:
+                s.sendall(head)
+                while time.monotonic() - begin < 20:
+                    s.sendall(chunk)
+                    sent += len(chunk)
+                    time.sleep(pause)
+            except OSError:
+                pass
+        seconds, grown = time.monotonic() - begin, t.memory() - memory
+        attempt("endless", what, f"closed after {seconds:.0f} s, {grown / MIB:+.1f} MiB", seconds < 14 and grown < 8 * MIB)
+    answer, _ = t.raw(head + f"1;a={'x' * MIB}\r\nx\r\n0\r\n\r\n".encode(), 15)
+    attempt("endless", "a chunk's extension of 1 MiB", answer.split(b"\r\n")[0].decode() or "closed", b" 200 " not in answer[:20])
+    answer, _ = t.raw(head + b"0\r\n" + b"X: y\r\n" * 100000 + b"\r\n")
+    attempt("endless", "100 000 trailers", answer.split(b"\r\n")[0].decode() or "closed", not answer or b" 4" in answer[:14])
+    with contextlib.ExitStack() as stack:
+        begin = time.monotonic()
+        for _ in range(300):
+            stack.enter_context(socket.create_connection(("127.0.0.1", t.port), timeout=30))
+        served = sum(t.ask("GET", "/api/contents")[0] == 200 for _ in range(20))
+        seconds = time.monotonic() - begin
+        attempt("slow", "300 silent connections", f"{served} of 20 other requests answered, in {seconds:.1f} s", served == 20 and seconds < 9)
+
+
+def deafen(t):
+    """Pages that listen to events and never read them, while the queue changes 4000 times."""
+    memory, files = t.memory(), t.open_files()
+    t.ask("PUT", "/api/play?name=spin.cu", b"int main() { for (;;) ; }", If_Match="new")
+    with contextlib.ExitStack() as stack:
+        statuses = []
+        for _ in range(20):
+            s = stack.enter_context(socket.socket())
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            s.settimeout(20)
+            s.connect(("127.0.0.1", t.port))
+            s.sendall(f"GET /api/events HTTP/1.1\r\nHost: {t.host}\r\nCookie: {t.cookie}\r\n\r\n".encode())
+            statuses.append(s.recv(12)[9:])
+        t.ask("POST", "/api/play?name=spin.cu", b"")
+        most = 0
+        for i in range(4000):
+            t.ask("POST", f"/api/play?name=p{i % 100}.cu", b"")
+            if i % 100 == 0:
+                most = max(most, t.memory() - memory)
+        attempt("slow", "20 pages that never read their events", f"{statuses.count(b'200')} listen; at most {most / MIB:+.0f} MiB, then {(t.memory() - memory) / MIB:+.0f} MiB",
+                statuses.count(b"200") == 16 and most < 300 * MIB and t.memory() - memory < 40 * MIB)
+    status = t.ask("GET", "/api/contents")[0]
+    attempt("slow", "a request after that", f"status {status}", status == 200)
+
+
+def outside(t):
+    """The student's folder holds links and odd names, as a folder from somebody else may; programs name files outside."""
+    secret, chapter = t.top / "secret.cu", t.top / "work/chapters/02-coalescing"
+    secret.write_text("SECRET\n")
+    (chapter / "particles.cu").unlink()
+    (chapter / "particles.cu").symlink_to(secret)
+    for method, path, body in (("GET", "/api/exercise?id=02-coalescing/particles", None), ("PUT", "/api/source?id=02-coalescing/particles", b"x")):
+        status, text, _ = t.ask(method, path, body, If_Match=hashlib.sha256(b"SECRET\n").hexdigest())
+        attempt("traversal", f"{method} of an exercise that is a link", f"status {status}", status == 422 and b"SECRET" not in text and secret.read_text() == "SECRET\n")
+    (t.top / "work/playground/a\nb.cu").write_text("x")
+    (t.top / "work/playground/<img src=x>.cu").write_text("x")
+    programs = json.loads(t.ask("GET", "/api/playground")[1])["programs"]
+    attempt("file name", "a newline, and markup, in names of the playground", f"not listed: {programs}", all(re.fullmatch(r"[\w-]+\.cu", p) for p in programs))
+    results = t.play("outside.cu", f'#include <cstdio>\n#include "{secret}"\nint main() {{}}\n')
+    attempt("traversal", "a program that includes a file outside", results["end"], "SECRET" not in results["output"] and "No such file" in results["output"])
+    code = '#include <cstdio>\nint main() { for (const char *n : {"%s", "%s", "/etc/hostname", "/proc/1/environ"}) printf("%%d", fopen(n, "r") != nullptr); puts("<svg onload=x>"); }\n'
+    results = t.play("opens.cu", code % (secret, t.top / "state/serve.html"))
+    attempt("traversal", "a program that opens four files outside", results["output"].split("\n")[0], results["output"].startswith("0000<svg onload=x>"))
+
+
+def race(t):
+    """Saves by the page and by another editor at the same time. The editor exchanges the files, so it knows which texts it replaced; the
+    server must keep all that the page's saves replaced."""
+    path = t.top / "work/chapters/03-tiling/window_sum.cu"
+    id_, digest, written, taken, statuses = "03-tiling/window_sum", hashlib.sha256(path.read_bytes()).hexdigest(), [], set(), []
+    end, library = time.monotonic() + 2.5, ctypes.CDLL(None)
+
+    def other():
+        while time.monotonic() < end:
+            new = path.with_suffix(".new")
+            new.write_text(text := f"// another editor, save {len(written)}\n")
+            if library.renameat2(-100, os.fsencode(new), -100, os.fsencode(path), 2):  # AT_FDCWD, RENAME_EXCHANGE
+                return
+            written.append(text)
+            taken.add(new.read_text())
+            time.sleep(0.03)
+
+    editor = threading.Thread(target=other)
+    editor.start()
+    while time.monotonic() < end:
+        text = f"// the page, save {len(statuses)}\n"
+        status, answer, _ = t.ask("PUT", f"/api/source?id={id_}", text.encode(), If_Match=digest)
+        statuses.append(status)
+        if status == 200:
+            written.append(text)
+        digest = json.loads(answer)["digest"]
+        time.sleep(0.02)
+    editor.join()
+    kept = {f.read_text(errors="replace") for f in (t.top / "state").rglob("*") if f.is_file()}
+    lost = set(written) - taken - kept - {path.read_text()}
+    attempt("race", f"{statuses.count(200)} saves by the page among {len(written) - statuses.count(200)} by another editor",
+            f"{statuses.count(409)} conflicts, {len(lost)} texts lost", not lost and {200, 409} >= set(statuses) and statuses.count(200) > 0)
+
+
+class ClassTarget(Target):
+    """A server of a class; the cookie is the instructor's, `student` that of s21."""
+
+    def __init__(self, grader, top):
+        import class_page  # its class of 24 students
+        os.mkdir(top + "/work")
+        class_page.make_class(grader, top)
+        self.environment = {**os.environ, "XDG_STATE_HOME": top + "/state"}
+        self.start(grader, top, "--class", "c.db", "--author", "Poe", "--tokens", "tokens")
+        self.student = f"warpbook_{self.port}={class_page.STUDENT_TOKEN}"
+
+
+def cross(t):
+    """A student's token for what other students handed in, alone and on a connection that a proxy shares with the instructor."""
+    other = "/api/submission?student=s20&exercise=02-coalescing/transpose"
+    for method, path, body, expected in (
+            ("GET", other, None, 404), ("GET", "/api/submission?student=S21&exercise=02-coalescing/transpose", None, 404),
+            ("GET", "/api/submission?student=s21%00&student=s20&exercise=02-coalescing/transpose", None, 200),
+            ("GET", "/api/pair?exercise=02-coalescing/transpose&a=s04&b=s09", None, 403), ("GET", "/api/similar", None, 403), ("GET", "/c.db", None, 404),
+            ("GET", "/tokens", None, 404), ("POST", "/api/decide?student=s20&exercise=02-coalescing/transpose", b"{}", 422),
+            ("POST", "/api/decide?student=s21&exercise=02-coalescing/transpose",
+             b'{"kind": "score", "value": "100", "reason": "x", "line": 0, "seen": 0}', 422)):
+        status, text, headers = t.ask(method, path, body, cookie=False, Cookie=t.student)
+        attempt("class", f"{method} {path[:60]} by a student", f"status {status}", status == expected and b"s20" not in text and b"by s04" not in text)
+    rows = t.ask("GET", "/api/class", cookie=False, Cookie=t.student)[1]
+    attempt("class", "the table by a student", "own row only", b"s21" in rows and b"s20" not in rows)
+    for what, headers in (("If-None-Match: *", {"If_None_Match": "*"}), ("a range", {"Range": "bytes=0-9"})):
+        status, _, answer = t.ask("GET", other, cookie=False, Cookie=t.student, **headers)
+        attempt("class", f"{what}, of another student", f"status {status}, {answer['Cache-Control']}", status == 404 and answer["Cache-Control"] == "no-store" and not answer["ETag"])
+    ask = lambda cookie, path: f"GET {path} HTTP/1.1\r\nHost: {t.host}\r\nCookie: {cookie}\r\n\r\n"
+    answer, _ = t.raw((ask(t.student, "/api/class") + ask(t.cookie, "/api/class") + ask(t.student, "/api/class") + ask(t.student, other)).encode(), 5)
+    parts = answer.split(b"HTTP/1.1 ")[1:]
+    sees = [b"s20" in p for p in parts]
+    attempt("class", "student, instructor, student on one connection", f"others' rows: {sees}", sees == [False, True, False, False])
+    both = t.ask("GET", "/api/class", cookie=False, Cookie=f"{t.student}; {t.student[:-1]}0; x={t.token}")[1]
+    attempt("class", "the instructor's token under another cookie's name", "own row only", b"s20" not in both)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("grader")
@@ -220,11 +435,19 @@ def main():
     with tempfile.TemporaryDirectory() as top:
         t = Target(os.path.abspath(o.grader), top)
         try:
-            for attack in (forge, rebind, traverse, oversize, garble, slow):
+            for attack in (forge, rebind, traverse, oversize, garble, smuggle, upgrade, outside, race, slow, endless):
                 attack(t)
             flood(t, o.requests)
+            deafen(t)
             status = t.ask("GET", "/api/contents")[0]
             attempt("after all", "the server answers", f"status {status}", status == 200 and t.process.poll() is None)
+        finally:
+            t.process.terminate()
+            t.process.wait()
+    with tempfile.TemporaryDirectory() as top:
+        t = ClassTarget(os.path.abspath(o.grader), top)
+        try:
+            cross(t)
         finally:
             t.process.terminate()
             t.process.wait()

@@ -57,8 +57,8 @@ class Page(Browser):
         self.wait("document.readyState == 'complete'", f"{url} loads")
 
     def click(self, label, within="document"):
-        self.wait(f"[...{within}.querySelectorAll('button')].some(b => b.textContent == {json.dumps(label)} && !b.disabled)", f"a button {label}")
-        self.eval(f"[...{within}.querySelectorAll('button')].find(b => b.textContent == {json.dumps(label)}).click()")
+        self.wait(f"[...{within}.querySelectorAll('button')].some(b => b.textContent == {json.dumps(label)} && !b.disabled && !b.hidden)", f"a button {label}")
+        self.eval(f"[...{within}.querySelectorAll('button')].find(b => b.textContent == {json.dumps(label)} && !b.hidden).click()")
 
     def look(self, name, pictures, origin):
         for width in WIDTHS:
@@ -72,8 +72,10 @@ class Page(Browser):
             faults.extend(f"{name} at {width}: {f}" for f in self.clipped())
             if width in (1280, 1920):  # dark, light
                 faults.extend(f"{name} at {width}: {f}" for f in self.violations(AXE))
-            if pictures:
-                self.picture(pictures / f"{name}-{width}.png")
+            for dark in (False, True) if pictures else ():
+                self.size(width, dark)
+                time.sleep(0.2)
+                self.picture(pictures / f"{name}-{width}{'-dark' if dark else ''}.png")
         for e in self.events:
             p = e.get("params", {})
             if e.get("method") == "Log.entryAdded" and p["entry"]["level"] in ("error", "warning"):
@@ -112,10 +114,15 @@ def run(page, url, file, pictures):
     page.wait(f"{TEXT}.getValue() == {json.dumps(delivered)}", "the editor holds the file")
     broken = delivered.replace("int col =", "int col = nothing +", 1)
     page.eval(f"{SET}({json.dumps(broken)})")
-    page.click("Save and grade")
+    page.eval("document.activeElement.blur()")
+    press(page, "s", 83, 2)  # outside of the editor, where the browser would save the page
     page.wait(f"{verdict}.startsWith('CE')", "a compile error")
     expect(file.read_text() == broken, "the file doesn't hold what the page saved")
     page.wait("[...document.querySelectorAll('.finding')].some(f => /identifier \"nothing\" is undefined/.test(f.textContent))", "the error at its line")
+    page.eval("[...document.querySelectorAll('.next-step button')].find(b => b.textContent == 'line 4').click()")
+    expect(page.eval("document.querySelector('.CodeMirror').CodeMirror.getCursor().line") == 3, "the advice's line doesn't lead there")
+    press(page, "s", 83, 2)
+    page.wait("/No change since/.test(document.querySelector('.tools').innerText)", "an answer to a save without a change")
 
     # Without CodeMirror, the text field shows and saves the same.
     page.ask("Network.setBlockedURLs", urls=["*codemirror*"])
@@ -149,6 +156,21 @@ def run(page, url, file, pictures):
     expect(gap < 24, f"the finding ends {gap} px before the editor does, so it takes more lines than it needs")
     page.look("exercise", pictures, origin)
 
+    # Limits say on which side a value passes.
+    page.wait("/global_store_sectors_per_request is 32, at most 4.5/.test(document.getElementById('result').innerText)", "the limit's side")
+
+    # A reload during a grading shows that it still runs; then it is stopped.
+    file.write_text(delivered.replace("int col =", "for (volatile int k = 0; k >= 0;) k = 0;\n    int col =", 1))
+    page.wait("/^grading/.test(document.getElementById('step').textContent)", "a grading begins")
+    page.goto("about:blank")
+    page.goto(f"{origin}#/{ID}")
+    page.wait("document.getElementById('step')", "the exercise again")
+    expect(page.eval("/^grading/.test(document.getElementById('step').textContent)"), "the reloaded page doesn't show the grading")
+    page.click("Stop", "document")
+    page.wait("/^(stopped)?$/.test(document.getElementById('step').textContent)", "the end of a stopped grading")
+    file.write_text(delivered + "// after a stop\n")
+    page.wait(f"document.getElementById('step').textContent == '' && {verdict}.startsWith('PART') && !/earlier version/.test(document.body.innerText)", "the result after a stop")
+
     # Another device, by the menu; its result is no progress.
     page.eval("(m => { m.value = 'a100'; m.dispatchEvent(new Event('change')); })(document.getElementById('device'))")
     page.wait(f"/A100/.test({verdict})", "a result on another device")
@@ -180,6 +202,9 @@ def run(page, url, file, pictures):
     page.wait("document.getElementById('step').textContent == ''", "the grading ends")
     page.click("History")
     page.wait("document.querySelectorAll('#history tr').length > 4", "the history")
+    page.size(1280)
+    cut = page.eval("(s => s.scrollWidth - s.clientWidth)(document.querySelector('#history .scroll'))")
+    expect(cut <= 1, f"the history is cut off by {cut} px at 1280")
     page.eval("[...document.querySelectorAll('#history button')].filter(b => b.textContent == 'Compare').at(-2).click()")
     page.wait("document.querySelector('#history .diff')", "a comparison")
     page.look("history", pictures, origin)
@@ -190,6 +215,7 @@ def run(page, url, file, pictures):
     # A race is marked at both of its lines.
     file.write_text(RACE)
     page.wait("[...document.querySelectorAll('.finding')].filter(f => /lines 7 and 5|lines 5 and 7/.test(f.textContent)).length == 2", "a race at both lines")
+    page.look("failing", pictures, origin)
 
     # The solution comes after a question.
     page.click("Solution")
@@ -235,6 +261,16 @@ def first_hour(page, origin, pictures):
     press(page, "Enter", 13, text="\r")
     page.wait("location.hash == '#/00-roofline/vector_add' && document.querySelector('.CodeMirror')", "the exercise found")
     expect(page.eval("document.activeElement.id") in ("view", ""), "the focus isn't in the new view")
+    # A new view begins at its top, the contents where they were left.
+    page.eval("location.hash = '#/'")
+    page.wait("document.getElementById('find')", "the contents again")
+    page.eval("window.scrollTo(0, 900)")
+    page.eval("location.hash = '#/00-roofline/vector_add'")
+    page.wait("document.querySelector('.CodeMirror') && window.scrollY == 0", "an exercise from its top")
+    page.eval("location.hash = '#/'")
+    page.wait("document.getElementById('find') && window.scrollY > 800", "the contents where they were left")
+    page.eval("location.hash = '#/00-roofline/vector_add'")
+    page.wait("document.querySelector('.CodeMirror')", "the exercise again")
     expect(page.eval("(s => s.scrollWidth <= s.clientWidth + 1)(document.querySelector('.CodeMirror-scroll'))"), "a line of the starter file is cut off")
 
     # Text of several lines over a selection, as dictation enters it, then a save at once: the editor shows it, and Escape leaves.
@@ -280,6 +316,11 @@ i.type == 'text' ? i.value = answer : document.querySelector(`#quiz input[name=q
 
 def tune(page, file, delivered, pictures, origin):
     """A sweep shows its rows and plot. 8 x 8, 16 x 8 and 32 x 8 threads: three combinations."""
+    page.click("Tune")
+    page.click("Run the sweep")
+    page.wait("/declares no parameter/.test(document.getElementById('sweep').innerText)", "a file without a parameter is named as the cause")
+    page.click("Quiz")
+    expect(not page.eval("/parameter/.test(document.getElementById('bar').innerText)"), "the sweep's failure stays in the bar")
     file.write_text("// tune: WIDTH 8 16 32\nconstexpr int WIDTH = 16;\n" + delivered.replace("dim3 block(32, 8)", "dim3 block(WIDTH, 8)"))
     page.wait(f"{TEXT}.getValue().startsWith('// tune')", "the file with a parameter")
     page.click("Tune")
@@ -336,16 +377,28 @@ def playground(page, folder, pictures, origin):
     expect((folder / "hello.cu").exists(), "the program's file isn't in the student's folder")
     page.look("play", pictures, origin)
     text = (folder / "hello.cu").read_text()
+    image = "<svg onload=document.title=1><img src=x onerror=document.title=1>"
+    page.eval(f"{SET}({json.dumps(text.replace('x[0] = %g', image))})")
+    press(page, "s", 83, 2)
+    page.wait(f"document.getElementById('result').innerText.includes({json.dumps(image)})", "markup in a program's output, as text")
+    expect(page.eval("document.title") != "1" and page.eval("document.querySelectorAll('#result svg, img[src=x]').length") == 0, "markup in the output became an element")
     page.eval(f"{SET}({json.dumps(text.replace('if (i < n) ', '').replace('n / 256, 256', 'n / 256 + 1, 256'))})")
     page.click("Save and run")
     page.wait("[...document.querySelectorAll('.finding')].some(f => /out-of-bounds/.test(f.textContent))", "an access out of bounds, at its line")
     page.eval(f"{SET}({json.dumps(text.replace('int main() {', 'int main() { for (;;);'))})")
     page.click("Save and run")
     page.wait("/running/.test(document.getElementById('step').innerText)", "a program that never ends")
+    page.wait("/last run's result/.test(document.getElementById('result').innerText)", "a mark at the former result")
     page.click("Stop")
     page.wait("/stopped/.test(document.querySelector('.notice').innerText)", "it is stopped")
-    page.eval(f"{SET}({json.dumps(text)})")
+    page.eval(f"{SET}({json.dumps(text + '// a draft' + chr(10))})")
+    page.eval("location.hash = '#/'")
+    page.wait("document.getElementById('find')", "the contents")
+    page.eval("location.hash = '#/playground'")
+    page.wait(f"document.querySelector('.play .CodeMirror, .play textarea') && {TEXT}.getValue().endsWith('// a draft\\n')", "the playground's draft after another view")
     page.click("Save")
+    page.wait("document.querySelector('.notice').innerText == ''", "a saved draft")
+    expect((folder / "hello.cu").read_text().endswith("// a draft\n"), "the playground's draft isn't saved")
 
 
 def proxy(port, prefix):
@@ -459,6 +512,33 @@ def free_port():
         return s.getsockname()[1]
 
 
+def serve_everywhere(program, grader, pictures):
+    """Uses the page from this machine, below a prefix, and behind the proxies that are here."""
+    with tempfile.TemporaryDirectory() as top:
+        environment = {**os.environ, "XDG_STATE_HOME": top + "/state"}
+
+        def behind(process, name, arguments):
+            pathlib.Path(top, "work/chapters", ID + ".cu").write_text(f"// behind {name}\n")
+            try:
+                serve(program, grader, top, environment, arguments, run_proxied, pictures)
+            finally:
+                process.terminate()
+
+        subprocess.run([grader, "begin", top + "/work"], check=True, env=environment, stdout=subprocess.DEVNULL)
+        serve(program, grader, top, environment, [], run, pictures)
+        port, prefix = free_port(), "/user/ada/"
+        serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{proxy(port, prefix)}{prefix}"],
+              run_proxied, pictures)
+        port = free_port()
+        process, own = nginx(top, port, prefix)
+        if process:
+            behind(process, "nginx", ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{own}{prefix}"])
+        port = free_port()
+        process, own = jupyter(top, prefix)
+        if process:
+            behind(process, "Jupyter", ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{own}{prefix}proxy/{port}/"])
+
+
 def main():
     program = next((p for p in map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome")) if p), None)
     if len(sys.argv) < 2:
@@ -470,28 +550,11 @@ def main():
     pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
     if pictures:
         pictures.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as top:
-        environment = {**os.environ, "XDG_STATE_HOME": top + "/state"}
-        subprocess.run([grader, "begin", top + "/work"], check=True, env=environment, stdout=subprocess.DEVNULL)
-        serve(program, grader, top, environment, [], run, pictures)
-        port, prefix = free_port(), "/user/ada/"
-        serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{proxy(port, prefix)}{prefix}"],
-              run_proxied, pictures)
-        port = free_port()
-        process, own = nginx(top, port, prefix)
-        if process:
-            pathlib.Path(top, "work/chapters", ID + ".cu").write_text("// behind nginx\n")
-            serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{own}{prefix}"], run_proxied, pictures)
-            process.terminate()
-        port = free_port()
-        process, own = jupyter(top, prefix)
-        if process:
-            pathlib.Path(top, "work/chapters", ID + ".cu").write_text("// behind Jupyter\n")
-            serve(program, grader, top, environment, ["--listen", f"127.0.0.1:{port}", "--origin", f"http://127.0.0.1:{own}{prefix}proxy/{port}/"],
-                  run_proxied, pictures)
-            process.terminate()
-    for f in sorted(set(faults)):
-        print(f"workbench: {f}")
+    try:
+        serve_everywhere(program, grader, pictures)
+    finally:  # also what was found before it stopped
+        for f in sorted(set(faults)):
+            print(f"workbench: {f}")
     print(f"the workbench in a browser, {len(set(faults))} faults")
     return faults != []
 

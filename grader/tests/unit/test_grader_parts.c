@@ -244,8 +244,11 @@ START_TEST(json_reports_have_the_documented_keys) {
          "registers shared_bytes ");
     keys(json_array_get(json_object_get(ex, "cases"), 0),
          "group name number drawn verdict message ");
-    keys(json_array_get(json_object_get(ex, "technique"), 0),
-         "name metric value limit file line passed kind baseline naive progress way ");
+    json_t *limit = json_array_get(json_object_get(ex, "technique"), 0);
+    keys(limit, "name metric value limit bound unit file line passed kind baseline naive progress "
+                "way ");
+    ck_assert_str_eq(json_string_value(json_object_get(limit, "bound")), "at most");
+    ck_assert_str_eq(json_string_value(json_object_get(limit, "unit")), "");
     keys(json_object_get(ex, "speed"),
          "kind student_us interval_us solution_us baseline_us "
          "vs_solution vs_baseline counted_vs_solution ci95 of_roofline bound_by limits ");

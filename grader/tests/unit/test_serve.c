@@ -58,6 +58,11 @@ START_TEST(hosts_are_addresses_or_the_proxy) {
                                                  "127.0.0.1.evil.example:8000",
                                                  "[::1",
                                                  "localhost:8000x",
+                                                 "localhost: 8000",
+                                                 "localhost.:8000",
+                                                 "LOCALHOST:8000",
+                                                 "127.1:8000",
+                                                 "localhost\xe3\x80\x82:8000",
                                                  "hub.example"};
     struct serve_guard g = guard_for(NULL), proxied = guard_for("https://hub.example/user/x/");
     for (unsigned i = 0; i < sizeof accepted / sizeof *accepted; i++)
@@ -193,6 +198,48 @@ START_TEST(large_bodies_are_refused) {
 }
 END_TEST
 
+/* What a proxy and the server could read differently. The second request, which would stop a job,
+ * must not be answered. */
+START_TEST(ambiguous_requests_are_refused) {
+    static const char *const headers[] = {
+        "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Content-Length: 0\r\nContent-Length: 5\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding : chunked\r\nContent-Length: 0\r\n\r\n",
+        "Host: evil.example\r\n\r\n",
+        "Origin: http://127.0.0.1:1\r\nOrigin: http://evil.example\r\n\r\n"};
+    char head[1500];
+    for (unsigned i = 0; i < sizeof headers / sizeof *headers; i++) {
+        snprintf(
+            head, sizeof head,
+            "POST /api/stop HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nCookie: warpbook_%u=%s\r\n%sPOST "
+            "/api/stop HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nCookie: "
+            "warpbook_%u=%s\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+            client.port, client.port, client.token, headers[i], client.port, client.port,
+            client.token);
+        const char *answer = serve_client_send(head, "", 0);
+        ck_assert_msg(serve_client_status(answer) == 400 && !strstr(answer, " 202 "), "%s%s",
+                      headers[i], answer);
+    }
+}
+END_TEST
+
+/* More than the server keeps: each new one closes the oldest, and requests are answered. */
+START_TEST(silent_connections_hold_up_nobody) {
+    enum { COUNT = 3 * SERVE_MAX_CONNECTIONS };
+    int fds[COUNT];
+    struct pollfd first = {.events = POLLIN};
+    time_t start = time(NULL);
+    for (unsigned i = 0; i < COUNT; i++) fds[i] = serve_client_connect();
+    ck_assert_uint_eq(serve_client_get("api/contents"), 200);
+    first.fd = fds[0];
+    ck_assert_int_eq(poll(&first, 1, 5000), 1);
+    ck_assert_int_lt(time(NULL) - start, SERVE_MAX_REQUEST_SECONDS);
+    for (unsigned i = 0; i < COUNT; i++) close(fds[i]);
+}
+END_TEST
+
 START_TEST(a_slow_request_holds_up_nobody_and_ends) {
     int fd = serve_client_connect(), sent = 0;
     time_t start = time(NULL);
@@ -282,6 +329,35 @@ START_TEST(another_editors_save_is_seen_and_not_overwritten) {
 }
 END_TEST
 
+static void edit_transpose(const char *line) {
+    ck_assert_int_eq(shell("cd %s/work/chapters/02-coalescing && { cat transpose.cu; echo '%s'; } "
+                           ">new && mv new transpose.cu",
+                           client.folder, line),
+                     0);
+}
+
+/* A page that is loaded again neither queues a second grading nor begins the stopped one again. */
+START_TEST(a_stopped_grading_stays_stopped) {
+    int fd = listen_to_events();
+    edit_transpose("// edited");
+    serve_client_receive(fd, "event: step");
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_uint_eq(serve_client_get("api/exercise?" TRANSPOSE), 200);
+        ck_assert_ptr_nonnull(strstr(client.answer, "\"waiting\":[]"));
+    }
+    ck_assert_uint_eq(serve_client_status(serve_client_request("POST", "api/stop", "", "")), 202);
+    serve_client_receive(fd, "\"message\":\"stopped\"");
+    for (unsigned i = 0; i < 2; i++) { /* the job's end follows the message */
+        usleep(500000);
+        ck_assert_uint_eq(serve_client_get("api/exercise?" TRANSPOSE), 200);
+    }
+    ck_assert_ptr_nonnull(strstr(client.answer, "\"running\":null"));
+    edit_transpose("// edited again");
+    serve_client_receive(fd, "event: result");
+    close(fd);
+}
+END_TEST
+
 START_TEST(hints_come_one_at_a_time) {
     ck_assert_uint_eq(serve_client_get("api/exercise?" TRANSPOSE), 200);
     ck_assert_ptr_nonnull(strstr(client.answer, "\"hints\":{\"shown\":[],\"count\":3}"));
@@ -332,6 +408,17 @@ START_TEST(the_end_of_the_grading_process_is_reported) {
 }
 END_TEST
 
+/* The browser keeps unsaved texts by the address. */
+START_TEST(the_next_server_takes_the_same_port) {
+    unsigned port = client.port;
+    int ignored;
+    kill(client.pid, SIGTERM), waitpid(client.pid, &ignored, 0);
+    client.port = 0;
+    serve_client_start("");
+    ck_assert_uint_eq(client.port, port);
+}
+END_TEST
+
 START_TEST(the_browsers_arguments_hold_no_token) {
     int status = 0;
     ck_assert_int_eq(
@@ -369,12 +456,16 @@ UNIT_SUITE(serve) {
     tcase_add_test(t, no_path_leads_out);
     tcase_add_test(t, links_are_neither_read_nor_replaced);
     tcase_add_test(t, large_bodies_are_refused);
+    tcase_add_test(t, ambiguous_requests_are_refused);
+    tcase_add_test(t, silent_connections_hold_up_nobody);
     tcase_add_test(t, a_saved_text_is_graded_and_kept);
     tcase_add_test(t, another_editors_save_is_seen_and_not_overwritten);
+    tcase_add_test(t, a_stopped_grading_stays_stopped);
     tcase_add_test(t, hints_come_one_at_a_time);
     tcase_add_test(t, documents_are_sent_as_text);
     tcase_add_test(t, the_next_exercise_follows_the_path);
     tcase_add_test(t, the_end_of_the_grading_process_is_reported);
+    tcase_add_test(t, the_next_server_takes_the_same_port);
     tcase_add_test(t, the_browsers_arguments_hold_no_token);
     tcase_add_checked_fixture(slow, open_fn, serve_client_stop);
     tcase_add_test(slow, a_slow_request_holds_up_nobody_and_ends);

@@ -140,11 +140,37 @@ START_TEST(keys_show_hints_and_quit) {
     await("Hint 1 of 3");
     ck_assert_int_eq(write(terminal, "h", 1), 1);
     await("Hint 2 of 3");
+    await("h shows the next one.");
     check_fits(24, 80);
     ck_assert_int_eq(write(terminal, "q", 1), 1);
     ck_assert_int_eq(waitpid(watcher, &status, 0), watcher);
     watcher = 0;
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
+START_TEST(the_solution_comes_after_a_question) {
+    await("q quit");
+    ck_assert_int_eq(write(terminal, "s", 1), 1);
+    await("Show the model solution?");
+    ck_assert_int_eq(write(terminal, "nh", 2), 2);
+    await("Hint 1 of 3");
+    ck_assert_ptr_null(strstr(output, "// transpose: the model solution"));
+    ck_assert_int_eq(write(terminal, "sy", 2), 2);
+    await("// transpose: the model solution");
+}
+END_TEST
+
+/* The beginner's path has transpose_padded after transpose; the book has vector_loads. */
+START_TEST(n_goes_where_the_screen_says) {
+    ck_assert_int_eq(shell("cd %s/work && XDG_STATE_HOME=%s/state %s/grader list --path beginner "
+                           ">../log",
+                           folder, folder, build_folder()),
+                     0);
+    write_submission("cp $TREE/solutions/02-coalescing/transpose.cu new && mv new transpose.cu");
+    await("next: n goes to transpose_padded");
+    ck_assert_int_eq(write(terminal, "n", 1), 1);
+    await("04-bank-conflicts/transpose_padded  ");
 }
 END_TEST
 
@@ -166,6 +192,8 @@ UNIT_SUITE(watch) {
     tcase_add_test(t, a_screen_holds_verdict_change_finding_and_next_step);
     tcase_add_test(t, a_smaller_terminal_gets_a_smaller_screen);
     tcase_add_test(t, keys_show_hints_and_quit);
+    tcase_add_test(t, the_solution_comes_after_a_question);
+    tcase_add_test(t, n_goes_where_the_screen_says);
     tcase_add_test(t, a_log_has_full_reports_and_no_escapes);
     suite_add_tcase(suite, t);
     return suite;
