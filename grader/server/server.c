@@ -100,6 +100,7 @@ void server_close(struct server *s) {
     server_clock_clear(s);
     for (unsigned i = 0; i < s->nproblem_buffers; i++) free(s->problem_buffers[i].name);
     recording_free(s->recording);
+    server_graphs_clear(s);
     buf_free(&s->device_stdout);
     buf_free(&s->device_stderr);
     s->backend->ops->close(s->backend);
@@ -316,7 +317,7 @@ int server_on_sync(struct server *s, const struct wb_req_sync *q, struct message
     int error =
         s->deferred_error; /* all earlier commands are done; a poisoned context never gets here */
     s->deferred_error = 0;
-    if (s->recording) s->recording->synchronizing_calls += q->is_wait != 0;
+    if (s->recording && q->is_wait) recording_count_wait(s->recording);
     server_clock_sync(s);
     return error;
 }
