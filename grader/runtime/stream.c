@@ -423,6 +423,10 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) {
     if (!wb_device(&error)) return wb_return(error);
     unsigned valid_flags = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
     if (!out || flags & ~valid_flags) return wb_return(cudaErrorInvalidValue);
+    if (flags & cudaEventInterprocess && !(flags & cudaEventDisableTiming))
+        return wb_return(wb_refuse(cudaErrorInvalidValue,
+                                   "an interprocess event keeps no time: add "
+                                   "cudaEventDisableTiming"));
     struct CUevent_st *e = calloc(1, sizeof *e);
     if (!e) return wb_return(cudaErrorMemoryAllocation);
     e->flags = flags;
@@ -451,6 +455,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t e) {
     destroyed_events = e;
     wb_unlock();
     return cudaSuccess;
+}
+
+int wb_check_event_flags(cudaEvent_t e, unsigned flags) {
+    int error = check_event(e);
+    if (error || (e->flags & flags) == flags) return error;
+    return wb_refuse(cudaErrorInvalidResourceHandle,
+                     "the event was created without cudaEventInterprocess");
 }
 
 void wb_event_record_now(cudaEvent_t e) {
@@ -483,8 +494,12 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned fla
     unsigned device = wb_exchange_device(e->device);
     if (is_capturing(s)) e->capture = s->capture;
     else wb_order_command(s), wb_event_record_now(e);
+    if (e->flags & cudaEventInterprocess && !is_capturing(s)) { /* see ipc.c */
+        error = wb_sync();
+        wb_order_host_wait(&e->after);
+    }
     wb_exchange_device(device);
-    return cudaSuccess;
+    return wb_return(error);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {

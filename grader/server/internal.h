@@ -157,6 +157,11 @@ bool server_is_node_command(struct server *s, enum wb_op op, const void *request
 /* Ends all launches, before a recording. */
 void server_graphs_end_launches(struct server *s);
 
+/* ---- memory shared by processes (ipc.c) ---- */
+
+/* Forgets the export of an allocation that is freed; 0 = all exports of the server. */
+void server_ipc_forget(const struct server *s, uint64_t address);
+
 /* ---- times of events (event_clock.c) ---- */
 
 void server_clock_set_order(struct server *s, const struct wb_req_order *q,

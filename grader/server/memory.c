@@ -372,6 +372,7 @@ int server_on_free(struct server *s, const struct wb_req_free *q, struct message
     uint64_t bytes = s->live_slots ? s->live_allocations[find_live_slot(s, q->address)].bytes : 0;
     int error = server_exec_free(s, q);
     if (error) return error;
+    if (s->has_shared_allocations) server_ipc_forget(s, q->address);
     record_free(s->recording, q, bytes);
     recording_append(s, WB_OP_free, q, sizeof *q, (struct message_tail){0}, 0);
     return 0;
