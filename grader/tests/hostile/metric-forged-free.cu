@@ -1,4 +1,4 @@
-// RTE/WA | own | tells the device server that its temporary is free, and goes on using it |
+// RTE/WA | own | tells the device server that its temporary is free, and goes on using it | 
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int from, int n) {
     int i = from + blockIdx.x * blockDim.x + threadIdx.x;
