@@ -71,6 +71,12 @@ bool wb_output_pending(void); /* device printf has written something */
 void wb_lock(void);
 void wb_unlock(void);
 
+/* While a sink is set, this thread's commands (launches, copies, fills, writes) go to it instead of
+ * the device. NULL = none. */
+typedef int wb_call_sink(const struct wb_call *c, void *user);
+void wb_set_call_sink(wb_call_sink *sink, void *user);
+bool wb_has_call_sink(void);
+
 #define wb_post(name, q) wb_post_tail(name, q, NULL, 0)
 #define wb_post_tail(name, q, text, ntext)                                  \
     wb_send(&(struct wb_call){.op = WB_OP_##name,                           \

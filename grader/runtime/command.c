@@ -21,7 +21,8 @@ static bool is_validated_launch(const struct wb_function *f, const struct wb_req
 static int send_launch(struct wb_function *f, const struct wb_req_launch *q, const uint8_t *params,
                        uint32_t bytes) {
     wb_mark_launch_pending();
-    if (is_validated_launch(f, q)) return wb_post_tail(launch, q, params, bytes);
+    if (wb_has_call_sink() || is_validated_launch(f, q))
+        return wb_post_tail(launch, q, params, bytes);
     int error = wb_request_tail(launch, q, NULL, params, bytes, NULL, 0);
     if (!error) f->has_valid_launch = true, f->valid_launch = *q;
     return error;

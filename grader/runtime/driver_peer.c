@@ -2,6 +2,8 @@
  * pointers. */
 #include "grader/runtime/driver.h"
 
+#include <string.h>
+
 CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice d, CUdevice peer) {
     CUresult error = wb_driver_check_device(d);
     if (!error) error = wb_driver_check_device(peer);
@@ -12,6 +14,27 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute a, CUdevice f
     return error ? error
                  : wb_driver_result(
                        cudaDeviceGetP2PAttribute(value, (enum cudaDeviceP2PAttr)a, from, to));
+}
+
+/* The handles of both APIs are the same bytes. */
+CUresult cuIpcGetMemHandle(CUipcMemHandle *h, CUdeviceptr p) {
+    return WITH_CONTEXT(cudaIpcGetMemHandle((cudaIpcMemHandle_t *)h, (void *)p));
+}
+CUresult cuIpcOpenMemHandle(CUdeviceptr *p, CUipcMemHandle h, unsigned flags) {
+    cudaIpcMemHandle_t same;
+    memcpy(&same, &h, sizeof same);
+    return WITH_CONTEXT(cudaIpcOpenMemHandle((void **)p, same, flags));
+}
+CUresult cuIpcCloseMemHandle(CUdeviceptr p) {
+    return WITH_CONTEXT(cudaIpcCloseMemHandle((void *)p));
+}
+CUresult cuIpcGetEventHandle(CUipcEventHandle *h, CUevent e) {
+    return WITH_CONTEXT(cudaIpcGetEventHandle((cudaIpcEventHandle_t *)h, e));
+}
+CUresult cuIpcOpenEventHandle(CUevent *e, CUipcEventHandle h) {
+    cudaIpcEventHandle_t same;
+    memcpy(&same, &h, sizeof same);
+    return WITH_CONTEXT(cudaIpcOpenEventHandle(e, same));
 }
 
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {

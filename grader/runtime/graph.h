@@ -12,6 +12,11 @@ struct CUgraphNode_st {
     void **param_pointers;  /* pointers to a kernel's parameters, made at the first query */
     bool disabled, done;
     size_t position; /* index in its graph while the graph runs */
+    /* Its number in the graph that the server holds (graph_held.c), 0 = none; the server has
+     * accepted its command once. */
+    uint64_t held_graph;
+    uint32_t held_node;
+    bool is_accepted;
 };
 
 struct CUgraph_st {
@@ -25,6 +30,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
     cudaGraph_t graph;
     struct CUgraphExec_st *next; /* in the list of those that live */
+    uint64_t held;               /* its number at the server, 0 = none */
 };
 
 cudaGraph_t wb_graph_clone(cudaGraph_t g);
@@ -39,6 +45,19 @@ int wb_graph_replace(cudaGraphNode_t node, const struct wb_command *command);
 cudaGraph_t wb_graph_child(const struct wb_command *c, size_t i);
 void wb_graph_free_node(cudaGraphNode_t node);
 void wb_graph_add_dep(cudaGraphNode_t node, cudaGraphNode_t dep);
+
+/* ---- graphs that the server holds (graph_held.c), while grading ---- */
+
+/* Describes an executable graph to the server. */
+int wb_graph_hold(cudaGraphExec_t x);
+void wb_graph_release_held(cudaGraphExec_t x);
+/* Describes a held node again, whose command has changed. */
+int wb_graph_hold_again(cudaGraphNode_t node);
+/* Begins a launch of a held graph. */
+int wb_graph_launch_held(cudaGraphExec_t x);
+/* Runs a node of a held graph. */
+int wb_graph_run_held(cudaGraphNode_t node);
+uint32_t wb_graph_count_nodes(cudaGraph_t g); /* with those of child graphs */
 
 /* ---- conditional nodes (graph_conditional.c) ---- */
 

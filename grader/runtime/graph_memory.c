@@ -34,7 +34,7 @@ static void free_if_unused(struct graph_allocation *m) {
     while (*at != m) at = &(*at)->next;
     *at = m->next;
     if (wb_range_remove((uint64_t)m->p))
-        wb_post(free, &((struct wb_req_free){.address = (uint64_t)m->p}));
+        wb_post(free, &((struct wb_req_free){.address = (uint64_t)m->p, .is_node = 1}));
     free(m);
 }
 
@@ -53,7 +53,7 @@ static int add_allocation(uint64_t address, size_t bytes, void **out) {
 
 int wb_graph_memory_new(void **out, size_t bytes) {
     struct wb_rep_alloc p;
-    int error = wb_request(alloc, &((struct wb_req_alloc){.bytes = bytes}), &p);
+    int error = wb_request(alloc, &((struct wb_req_alloc){.bytes = bytes, .is_node = 1}), &p);
     return error ? error : add_allocation(p.address, bytes, out);
 }
 

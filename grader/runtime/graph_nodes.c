@@ -388,6 +388,8 @@ cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *g
 }
 static int set_child(cudaGraphNode_t node, cudaGraph_t child) {
     if (!node || !child || node->command.kind != WB_CHILD) return cudaErrorInvalidValue;
+    if (wb_graph_count_nodes(child) != wb_graph_count_nodes(node->command.child))
+        return wb_refuse(cudaErrorInvalidValue, "the new child graph has other nodes");
     struct wb_command c = {.kind = WB_CHILD, .child = wb_graph_clone(child)};
     if (wb_graph_sort(c.child)) return wb_graph_replace(node, &c);
     cudaGraphDestroy(c.child);

@@ -234,18 +234,23 @@ static void swap_handles(struct wb_command *a, struct wb_command *b) {
     a->conditional.handle = b->conditional.handle, b->conditional.handle = handle;
 }
 
-/* The nodes still correspond to those of the original graph. */
-static void swap_commands(cudaGraph_t to, cudaGraph_t from) {
-    for (size_t i = 0; i < to->n; i++) {
+/* The nodes still correspond to those of the original graph. Returns an error if the server does
+ * not take the new commands. */
+static int swap_commands(cudaGraph_t to, cudaGraph_t from) {
+    int error = 0;
+    for (size_t i = 0; !error && i < to->n; i++) {
         struct wb_command old = to->nodes[i]->command;
-        for (size_t k = 0; wb_graph_child(&old, k); k++)
-            swap_commands(wb_graph_child(&old, k), wb_graph_child(&from->nodes[i]->command, k));
+        for (size_t k = 0; !error && wb_graph_child(&old, k); k++)
+            error =
+                swap_commands(wb_graph_child(&old, k), wb_graph_child(&from->nodes[i]->command, k));
         if (old.kind == WB_CONDITIONAL)
             swap_handles(&to->nodes[i]->command, &from->nodes[i]->command);
         if (old.kind == WB_CHILD || old.kind == WB_ALLOC || old.kind == WB_CONDITIONAL) continue;
         to->nodes[i]->command = from->nodes[i]->command;
         from->nodes[i]->command = old;
+        if (!error && to->nodes[i]->held_graph) error = wb_graph_hold_again(to->nodes[i]);
     }
+    return error;
 }
 
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t x, cudaGraph_t g,
@@ -255,9 +260,9 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t x, cudaGraph_t g,
     cudaGraph_t updated = wb_graph_clone(g);
     if (!wb_graph_sort(updated)) result->result = cudaGraphExecUpdateError;
     else compare_graphs(x->graph, updated, result);
-    if (!result->result) swap_commands(x->graph, updated);
+    int error = result->result ? cudaErrorGraphExecUpdateFailure : swap_commands(x->graph, updated);
     cudaGraphDestroy(updated);
-    return wb_return(result->result ? cudaErrorGraphExecUpdateFailure : 0);
+    return wb_return(error);
 }
 
 /* ---- a picture ---- */

@@ -40,6 +40,9 @@ static int free_memory(void *p, bool is_ordered) {
     if (!wb_is_device(p) || wb_is_pinned(p))
         return wb_refuse_pointer(cudaErrorInvalidValue, p,
                                  "cudaFree frees what cudaMalloc and cudaMallocManaged return");
+    if (wb_ipc_is_open(p))
+        return wb_refuse(cudaErrorInvalidValue, "another process owns this memory: call "
+                                                "cudaIpcCloseMemHandle");
     error = wb_sync_launches(); /* freeing waits for the device */
     struct wb_req_free q = {.address = (uint64_t)p, .is_ordered = is_ordered};
     if (error) return error;

@@ -165,6 +165,8 @@ bool wb_is_device(const void *p); /* true for device addresses, shared memory in
 bool wb_is_managed(const void *p);
 bool wb_is_pinned(const void *p);
 static inline bool wb_is_shared(const void *p) { return wb_is_managed(p) || wb_is_pinned(p); }
+/* Memory that another process allocated, and cudaIpcOpenMemHandle returned (ipc.c). */
+bool wb_ipc_is_open(const void *p);
 /* Memory that host and device share. */
 int wb_shared_alloc(void **out, size_t bytes, enum wb_memory_kind kind, unsigned flags);
 /* Gives the host access to existing device data, such as a variable. */
@@ -296,6 +298,8 @@ bool wb_capture_is_joined(const struct wb_capture *origin);
 /* Ends the capture of all streams that are captured into `g`. */
 void wb_capture_end(cudaGraph_t g);
 void wb_event_record_now(cudaEvent_t e);
+/* Returns an error unless the event exists and was created with these flags. */
+int wb_check_event_flags(cudaEvent_t e, unsigned flags);
 void wb_event_wait_now(cudaEvent_t e);
 /* Called for operations that a capture forbids, on the stream or on one that implies it.
  * Invalidates the capture. */

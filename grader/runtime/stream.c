@@ -185,14 +185,25 @@ static void backoff_sleep(unsigned attempt) {
     nanosleep(&(struct timespec){.tv_nsec = attempt < 8 ? 1000l << attempt : 200000}, NULL);
 }
 
+static bool is_grading(void) {
+    int error;
+    const struct wb_session *s = wb_session(&error);
+    return s && s->grading;
+}
+
 /* Waits for a message of the current device, but not for later ones, which may wait for the host.
  */
 static int wait_seq(uint32_t seq) {
     if (seq == wb_last_seq()) return sync_device(true);
-    return wb_wait_done(seq, backoff_sleep) ? wb_sticky_error() : cudaErrorDevicesUnavailable;
+    if (!wb_wait_done(seq, backoff_sleep)) return cudaErrorDevicesUnavailable;
+    if (is_grading()) wb_post(host_wait, NULL); /* the server sees no wait for the page */
+    return wb_sticky_error();
 }
 
+/* While grading nothing runs, so a query that waits always succeeds. Otherwise the number of
+ * queries in a loop would depend on the machine. */
 static int query_seq(uint32_t seq) {
+    if (is_grading()) return wait_seq(seq);
     if (wb_is_done(seq)) return seq == wb_last_seq() ? wb_sync() : wb_sticky_error();
     sched_yield();
     return cudaErrorNotReady;
@@ -412,6 +423,10 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) {
     if (!wb_device(&error)) return wb_return(error);
     unsigned valid_flags = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
     if (!out || flags & ~valid_flags) return wb_return(cudaErrorInvalidValue);
+    if (flags & cudaEventInterprocess && !(flags & cudaEventDisableTiming))
+        return wb_return(wb_refuse(cudaErrorInvalidValue,
+                                   "an interprocess event keeps no time: add "
+                                   "cudaEventDisableTiming"));
     struct CUevent_st *e = calloc(1, sizeof *e);
     if (!e) return wb_return(cudaErrorMemoryAllocation);
     e->flags = flags;
@@ -440,6 +455,13 @@ cudaError_t cudaEventDestroy(cudaEvent_t e) {
     destroyed_events = e;
     wb_unlock();
     return cudaSuccess;
+}
+
+int wb_check_event_flags(cudaEvent_t e, unsigned flags) {
+    int error = check_event(e);
+    if (error || (e->flags & flags) == flags) return error;
+    return wb_refuse(cudaErrorInvalidResourceHandle,
+                     "the event was created without cudaEventInterprocess");
 }
 
 void wb_event_record_now(cudaEvent_t e) {
@@ -472,8 +494,12 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned fla
     unsigned device = wb_exchange_device(e->device);
     if (is_capturing(s)) e->capture = s->capture;
     else wb_order_command(s), wb_event_record_now(e);
+    if (e->flags & cudaEventInterprocess && !is_capturing(s)) { /* see ipc.c */
+        error = wb_sync();
+        wb_order_host_wait(&e->after);
+    }
     wb_exchange_device(device);
-    return cudaSuccess;
+    return wb_return(error);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {

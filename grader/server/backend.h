@@ -84,6 +84,9 @@ struct backend_ops {
     uint64_t (*alloc_shared)(struct backend *, uint64_t bytes, const char *name);
     bool (*share_pages)(struct backend *, uint64_t address, int fd, uint64_t offset);
     void (*unshare_pages)(struct backend *);
+    /* For processes that share an allocation: moves its pages to a memory file of the device. They
+     * begin at `*offset`, with the page of its first byte. NULL if a device cannot. */
+    bool (*export_pages)(struct backend *, uint64_t address, int *fd, uint64_t *offset);
     bool (*mark_contents)(struct backend *, uint64_t address, uint64_t bytes, bool written);
     bool (*free)(struct backend *, uint64_t address);
     bool (*find_allocation)(struct backend *, uint64_t address, uint64_t *start, uint64_t *bytes);

@@ -189,6 +189,10 @@ static uint64_t sim_backend_alloc_shared(struct backend *b, uint64_t bytes, cons
 static bool sim_backend_share_pages(struct backend *b, uint64_t address, int fd, uint64_t offset) {
     return sim_map_shared_pages(backend_sim(b), address, fd, offset);
 }
+static bool sim_backend_export_pages(struct backend *b, uint64_t address, int *fd,
+                                     uint64_t *offset) {
+    return sim_export_pages(backend_sim(b), address, fd, offset);
+}
 static void sim_backend_unshare_pages(struct backend *b) { sim_unmap_shared_pages(backend_sim(b)); }
 static bool sim_backend_mark_contents(struct backend *b, uint64_t address, uint64_t bytes,
                                       bool written) {
@@ -363,6 +367,7 @@ static const struct backend_ops sim_ops = {
     OP(alloc),
     OP(alloc_pages),
     OP(share_pages),
+    OP(export_pages),
     OP(unshare_pages),
     OP(mark_contents),
     OP(free),

@@ -45,6 +45,18 @@ struct problem_buffer {
     unsigned device; /* its owner */
 };
 
+/* The graphs that an exercise's entry has instantiated (graph.c). */
+enum { MAX_GRAPHS = 4096 };
+struct server_graphs {
+    struct server_graph **slots; /* by number less 1; NULL = destroyed */
+    unsigned nslots, capacity;
+    uint64_t bytes;       /* of all commands that they hold */
+    bool is_running_node; /* the messages being handled are commands of a node */
+    unsigned launch;      /* of the node that ran last: as in struct command */
+    /* What that node may still copy from host memory, and where to. */
+    uint64_t write_bytes, write_start, write_end;
+};
+
 struct server {
     struct backend *backend;
     struct server_options options;
@@ -63,6 +75,8 @@ struct server {
     uint64_t upload_bytes;
 
     struct recording *recording; /* being recorded, or NULL */
+    unsigned nrecordings;        /* begun so far */
+    struct server_graphs graphs;
     struct server_outcome *outcome;
     char note[512];                 /* of the message being handled */
     unsigned device;                /* that the message being handled is for */
@@ -134,6 +148,20 @@ struct server_kernel *server_kernel_at(struct server *s, uint64_t id);
 void server_modules_clear(struct server *s);
 void server_context_clear(struct server *s, bool keep_variables);
 
+/* ---- graphs (graph.c) ---- */
+
+void server_graphs_clear(struct server *s);
+/* Returns true if the message that is handled is part of a launch of a graph, so that it is no
+ * command of the host's own. */
+bool server_is_node_command(struct server *s, enum wb_op op, const void *request);
+/* Ends all launches, before a recording. */
+void server_graphs_end_launches(struct server *s);
+
+/* ---- memory shared by processes (ipc.c) ---- */
+
+/* Forgets the export of an allocation that is freed; 0 = all exports of the server. */
+void server_ipc_forget(const struct server *s, uint64_t address);
+
 /* ---- times of events (event_clock.c) ---- */
 
 void server_clock_set_order(struct server *s, const struct wb_req_order *q,
@@ -163,6 +191,8 @@ struct command {
     /* A copy's devices: when it is scheduled, its memory may have been freed. */
     unsigned from_device, to_device;
     bool has_waiter; /* an order: another stream or the host waits for what follows */
+    unsigned
+        graph_launch; /* of whose graph it is a node's: 1 for the recording's first; 0 = none */
 };
 
 struct recording {
@@ -173,8 +203,20 @@ struct recording {
     bool has_several_streams; /* otherwise its commands run in order */
     uint64_t synchronizing_calls, temporary_bytes, max_temporary_bytes; /* see server_transfers */
     uint64_t host_commands, instantiated_nodes;                         /* see server_transfers */
-    bool in_graph_launch; /* commands are nodes of a graph */
+    unsigned graph_launches;
+    /* Since the last order: a wait was counted; a copy crossed the bus, which may block the host.
+     */
+    bool has_waited, has_crossed_bus;
+    /* The commands that the host knows to be done, by the last order; before the first, unknown. */
+    bool has_host_clock;
+    uint32_t host_clock[WB_MAX_STREAMS];
 };
+
+/* record.c: counts a call of the host that may wait for the device. */
+void recording_count_wait(struct recording *r);
+/* Counts a wait that no message reported, but that an order's clock of the host shows. */
+void recording_check_host_clock(struct server *s, const struct wb_req_order *q,
+                                struct message_tail tail);
 
 /* recording_schedule.c: the bytes of the longest chain of bus copies that depend on each other or
  * share a direction. */

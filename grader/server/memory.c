@@ -285,12 +285,13 @@ int server_on_order(struct server *s, const struct wb_req_order *q, struct messa
     server_exec_order(s, q, tail, false);
     server_clock_set_order(s, q, tail);
     recording_append(s, WB_OP_order, q, sizeof *q, tail, 0);
+    recording_check_host_clock(s, q, tail);
     return 0;
 }
 
 static void record_alloc(struct recording *r, const struct wb_req_alloc *q) {
     if (!r) return;
-    r->synchronizing_calls += !q->is_ordered;
+    if (!q->is_ordered && !q->is_node) recording_count_wait(r);
     r->temporary_bytes += q->bytes;
     if (r->temporary_bytes > r->max_temporary_bytes) r->max_temporary_bytes = r->temporary_bytes;
 }
@@ -298,7 +299,7 @@ static void record_alloc(struct recording *r, const struct wb_req_alloc *q) {
 /* `bytes`: the size of what is freed. */
 static void record_free(struct recording *r, const struct wb_req_free *q, uint64_t bytes) {
     if (!r) return;
-    r->synchronizing_calls += !q->is_ordered;
+    if (!q->is_ordered && !q->is_node) recording_count_wait(r);
     r->temporary_bytes -= bytes;
 }
 
@@ -371,6 +372,7 @@ int server_on_free(struct server *s, const struct wb_req_free *q, struct message
     uint64_t bytes = s->live_slots ? s->live_allocations[find_live_slot(s, q->address)].bytes : 0;
     int error = server_exec_free(s, q);
     if (error) return error;
+    if (s->has_shared_allocations) server_ipc_forget(s, q->address);
     record_free(s->recording, q, bytes);
     recording_append(s, WB_OP_free, q, sizeof *q, (struct message_tail){0}, 0);
     return 0;

@@ -121,8 +121,9 @@ struct wb_arg {
     X(WB_NO_OBJECT, "the object could not be loaded")
 /* clang-format on */
 
-/* What happens to a graph of the entry. */
-enum wb_graph_change { WB_GRAPH_INSTANTIATED, WB_GRAPH_LAUNCH_BEGINS, WB_GRAPH_LAUNCH_ENDS };
+/* `op` of a graph's node that sends nothing to the device: a host function, an event, a child
+ * graph. */
+#define WB_GRAPH_NO_COMMAND UINT32_MAX
 
 enum wb_call_state {
 #define X(id, text) id,

@@ -110,18 +110,41 @@ void recording_append(struct server *s, enum wb_op op, const void *request, size
     c->request = append_bytes(r, request, size);
     c->tail = append_bytes(r, tail.data, tail.size);
     r->launches += op == WB_OP_launch;
-    r->host_commands += !r->in_graph_launch && (op == WB_OP_launch || is_transfer(op));
+    r->has_crossed_bus |=
+        op == WB_OP_write ||
+        (op == WB_OP_copy && server_copy_direction(s, request) != COPY_DEVICE_TO_DEVICE);
+    if (op != WB_OP_launch && !is_transfer(op)) return;
+    if (server_is_node_command(s, op, request)) c->graph_launch = s->graphs.launch;
+    else r->host_commands++;
 }
 
-int server_on_graph(struct server *s, const struct wb_req_graph *q, struct message_tail tail,
-                    struct wb_rep_graph *p, struct buf *out) {
-    (void)tail, (void)p, (void)out;
+/* ---- waits ---- */
+
+void recording_count_wait(struct recording *r) {
+    r->synchronizing_calls++;
+    r->has_waited = true;
+}
+
+void recording_check_host_clock(struct server *s, const struct wb_req_order *q,
+                                struct message_tail tail) {
     struct recording *r = s->recording;
-    if (q->change > WB_GRAPH_LAUNCH_ENDS) return WB_cudaErrorInvalidValue;
-    if (!r) return 0;
-    if (q->change == WB_GRAPH_INSTANTIATED) r->instantiated_nodes += q->nodes;
-    else r->in_graph_launch = q->change == WB_GRAPH_LAUNCH_BEGINS;
-    r->host_commands += q->change == WB_GRAPH_LAUNCH_BEGINS;
+    if (!r || !q->number || tail.size != 2 * sizeof r->host_clock) return;
+    uint32_t clock[WB_MAX_STREAMS];
+    bool has_advanced = false;
+    memcpy(clock, tail.data + sizeof clock, sizeof clock);
+    for (unsigned i = 0; i < WB_MAX_STREAMS; i++) {
+        if (clock[i] <= r->host_clock[i]) continue;
+        has_advanced = r->has_host_clock;
+        r->host_clock[i] = clock[i];
+    }
+    if (has_advanced && !r->has_waited && !r->has_crossed_bus) recording_count_wait(r);
+    r->has_host_clock = true, r->has_waited = r->has_crossed_bus = false;
+}
+
+int server_on_host_wait(struct server *s, const struct wb_req_host_wait *q,
+                        struct message_tail tail, struct wb_rep_host_wait *p, struct buf *out) {
+    (void)q, (void)tail, (void)p, (void)out;
+    if (s->recording) recording_count_wait(s->recording);
     return 0;
 }
 
@@ -263,6 +286,8 @@ bool server_record(struct server *s, const char *entry, const struct wb_arg *arg
     if (!s->call_requested) return false;
     s->limit_exceeded = false;
     s->recording = xcalloc(1, sizeof *s->recording);
+    s->nrecordings++;
+    server_graphs_end_launches(s);
     if (send_call(s, entry, args, nargs)) serve_until(s, deadline, watch, out);
     struct recording *r = s->recording;
     s->recording = NULL;

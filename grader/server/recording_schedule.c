@@ -25,7 +25,9 @@ struct timeline_builder {
     struct timeline_command *commands;
     unsigned ncommands;
     struct timeline_command next_command; /* of what follows */
-    bool is_call_begun, has_graph;        /* the call has a command; a graph's launch has several */
+    unsigned graph_launch;                /* of the last command */
+    bool is_next_node;                    /* the current command is of the same launch */
+    bool has_graph;                       /* some launch of a graph has several commands */
     bool has_order,
         has_unordered;    /* the current command's order is known; some command's is unknown */
     uint64_t stream_mask; /* streams with commands, one bit each */
@@ -39,8 +41,6 @@ static void apply_order(struct timeline_builder *l, const struct command *c) {
                    c->tail_size == 2 * TIMELINE_MAX_STREAMS * sizeof *clocks;
     l->next_command = (struct timeline_command){
         .engine = TIMELINE_NONE, .stream = q->stream, .number = q->number, .device = c->device};
-    /* The nodes of a graph have orders of their own, behind that of its launch. */
-    if (!q->is_node) l->is_call_begun = false;
     if (!l->has_order) return;
     l->next_command.after = clocks, l->next_command.host_done = clocks + TIMELINE_MAX_STREAMS;
     l->commands[l->ncommands++] = l->next_command; /* the event's number */
@@ -50,8 +50,8 @@ static struct timeline_command *add(struct timeline_builder *l, enum timeline_en
     struct timeline_command *c = &l->commands[l->ncommands++];
     *c = l->next_command;
     c->engine = e;
-    c->in_same_call = l->has_order && l->is_call_begun;
-    l->has_graph |= c->in_same_call, l->is_call_begun = true;
+    c->in_same_call = l->is_next_node;
+    l->has_graph |= c->in_same_call;
     l->has_unordered |= !l->has_order;
     if (l->has_order) l->stream_mask |= 1ull << c->stream;
     return c;
@@ -107,8 +107,13 @@ static void add_command(struct timeline_builder *l, const struct command *c) {
     const void *q = l->recording->bytes.data + c->request;
     const struct wb_req_write *w = q;
     const struct wb_req_fill *f = q;
-    if (c->op == WB_OP_order) apply_order(l, c);
-    else if (c->op == WB_OP_launch) add_launch(l);
+    if (c->op == WB_OP_order) {
+        apply_order(l, c);
+        return;
+    }
+    l->is_next_node = c->graph_launch && c->graph_launch == l->graph_launch;
+    l->graph_launch = c->graph_launch;
+    if (c->op == WB_OP_launch) add_launch(l);
     else if (c->op == WB_OP_copy) add_copy(l, c, q);
     else if (c->op == WB_OP_write)
         add_bus_copy(
@@ -158,8 +163,8 @@ static bool schedule_recording(const struct server *s, const struct recording *r
     for (size_t i = 0; i < r->ncommands; i++) add_command(&l, &r->commands[i]);
     bool is_multi_stream = l.stream_mask & (l.stream_mask - 1),
          uses_bus = has_host_buffer(s) && l.bus_bytes > 0;
-    bool ok = uses_bus || s->backend->ndevices > 1 ||
-              ((is_multi_stream || l.has_graph) && !l.has_unordered);
+    bool ok = uses_bus || s->backend->ndevices > 1 || (is_multi_stream && !l.has_unordered) ||
+              l.has_graph;
     if (l.has_unordered) serialize_commands(&l);
     if (ok) *out = time_timeline_run(l.commands, l.ncommands, rates);
     if (ok && spans) copy_spans(&l, spans);

@@ -100,6 +100,8 @@ void server_close(struct server *s) {
     server_clock_clear(s);
     for (unsigned i = 0; i < s->nproblem_buffers; i++) free(s->problem_buffers[i].name);
     recording_free(s->recording);
+    server_graphs_clear(s);
+    server_ipc_forget(s, 0);
     buf_free(&s->device_stdout);
     buf_free(&s->device_stderr);
     s->backend->ops->close(s->backend);
@@ -137,7 +139,12 @@ void server_close_client_end(struct server *s) {
 void server_disconnect(struct server *s) { shutdown(s->fd, SHUT_RDWR); }
 
 void server_context_clear(struct server *s, bool keep_variables) {
-    (keep_variables ? s->backend->ops->free_all : s->backend->ops->reset)(s->backend);
+    const struct backend_ops *ops = s->backend->ops;
+    if (s->has_shared_allocations && ops->export_pages) {
+        server_ipc_forget(s, 0);
+        ops->unshare_pages(s->backend);
+    }
+    (keep_variables ? ops->free_all : ops->reset)(s->backend);
     s->sticky_error = 0;
     s->has_shared_allocations = false;
     server_clear_devices(s);
@@ -316,7 +323,7 @@ int server_on_sync(struct server *s, const struct wb_req_sync *q, struct message
     int error =
         s->deferred_error; /* all earlier commands are done; a poisoned context never gets here */
     s->deferred_error = 0;
-    if (s->recording) s->recording->synchronizing_calls += q->is_wait != 0;
+    if (s->recording && q->is_wait) recording_count_wait(s->recording);
     server_clock_sync(s);
     return error;
 }

@@ -109,6 +109,9 @@ bool sim_map_host_shared(struct sim *s, int fd, uint64_t offset) {
 uint64_t sim_alloc_host_shared(struct sim *s, uint64_t bytes, const char *name) {
     return memory_alloc_host_shared(&s->memory, bytes, name);
 }
+bool sim_export_pages(struct sim *s, uint64_t address, int *fd, uint64_t *offset) {
+    return memory_export_pages(&s->memory, address, fd, offset);
+}
 void sim_unmap_shared_pages(struct sim *s) { memory_unmap_file_pages(&s->memory); }
 enum sim_status sim_free(struct sim *s, uint64_t a) {
     const struct allocation *at = a && s->streams ? memory_find_allocation(&s->memory, a) : NULL;

@@ -169,6 +169,10 @@ uint64_t sim_alloc_pages(struct sim *s, uint64_t bytes, const char *name);
 /* Allocates pages that stand for pinned host memory: copies may access them, kernels may not. */
 uint64_t sim_alloc_pinned(struct sim *s, uint64_t bytes, const char *name);
 bool sim_map_shared_pages(struct sim *s, uint64_t address, int fd, uint64_t offset);
+/* Moves the pages of an allocation to a memory file, which belongs to the simulator; they begin at
+ * `*offset`, with the page that holds the allocation's first byte. Another simulator can map them
+ * by sim_map_shared_pages. Ends with sim_unmap_shared_pages. */
+bool sim_export_pages(struct sim *s, uint64_t address, int *fd, uint64_t *offset);
 void sim_unmap_shared_pages(struct sim *s);
 /* Maps SIM_HOST_SHARED_BYTES of a memory file, from `offset` on, as memory of host and device; the
  * host process maps it at the same addresses. The simulator can't see the host's writes, so all of

@@ -54,6 +54,11 @@ struct allocation {
     char name[48];
 };
 
+/* Whole pages. */
+struct memory_page_range {
+    uint64_t start, bytes; /* start: offset from SIM_BASE */
+};
+
 struct memory {
     unsigned char *bytes;
     unsigned char *init_shadow; /* indexed as `bytes`; values: core/undef.h */
@@ -75,10 +80,11 @@ struct memory {
     } regions[MEM_REGION_COUNT];
     uint32_t next_serial, next_free_serial;
     bool has_host_shared; /* a memfd backs the region MEM_HOST_SHARED */
-    struct {
-        uint64_t start, bytes;
-    } mapped_ranges[MEM_MAX_MAPPED_RANGES]; /* device memory that a memfd backs */
-    unsigned nmapped_ranges;
+    /* Device memory that a given memfd backs; that the export file backs, at equal offsets. */
+    struct memory_page_range mapped_ranges[MEM_MAX_MAPPED_RANGES], *exported_ranges;
+    unsigned nmapped_ranges, nexported_ranges, exported_capacity;
+    bool has_export_file;
+    int export_file;
     bool has_undef_marks; /* the shadow may hold marks of undefined values (core/undef.h) */
 };
 
@@ -107,10 +113,15 @@ uint64_t memory_alloc_host_shared(struct memory *m, uint64_t bytes, const char *
  * `accessible`, a bit for each. memory_show_all ends that. */
 void memory_hide_from_kernel(struct memory *m, uint32_t accessible);
 void memory_show_all(struct memory *m);
-/* Backs an allocation of memory_alloc_pages with pages of a memfd, until memory_unmap_file_pages,
- * which gives all such allocations fresh pages of zeroes. */
+/* Backs an allocation of memory_alloc_pages with pages of a memfd, until it is freed or
+ * memory_unmap_file_pages, which gives all such allocations fresh pages of zeroes. */
 bool memory_map_file_pages(struct memory *m, uint64_t address, int fd, uint64_t offset);
 void memory_unmap_file_pages(struct memory *m);
+void memory_unmap_freed(struct memory *m, const struct allocation *a);
+/* Moves the pages of an allocation to the device's memfd, which keeps its bytes. Another device may
+ * map it there, from `*offset` on. */
+bool memory_export_pages(struct memory *m, uint64_t address, int *fd, uint64_t *offset);
+void memory_close_export(struct memory *m);
 /* Releases every page: all bytes become zero, except in mapped_ranges. Allocations stay. */
 void memory_release_pages(struct memory *m);
 /* Frees the allocation that starts at the address; returns SIM_BAD_ADDRESS if there is none. */

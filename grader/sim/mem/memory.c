@@ -122,6 +122,7 @@ void memory_set_devices(struct memory *m, unsigned ndevices) {
 
 void memory_close(struct memory *m) {
     release_span(m, m->bytes), release_span(m, m->init_shadow);
+    memory_close_export(m);
     free(m->allocations);
     *m = (struct memory){0};
 }
@@ -362,30 +363,6 @@ void memory_show_all(struct memory *m) {
         if (m->allocations[i].state == ALLOCATION_HIDDEN) m->allocations[i].state = ALLOCATION_LIVE;
 }
 
-/* ---- pages shared with another process ---- */
-
-bool memory_map_file_pages(struct memory *m, uint64_t address, int fd, uint64_t offset) {
-    const struct allocation *a = memory_find_allocation(m, address);
-    if (!a || !a->is_page_aligned || !a->size || m->nmapped_ranges == MEM_MAX_MAPPED_RANGES)
-        return false;
-    uint64_t bytes = round_to(a->size, memory_page_size());
-    void *p = mmap(m->bytes + a->start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
-                   (off_t)offset);
-    if (p == MAP_FAILED) return false;
-    m->mapped_ranges[m->nmapped_ranges].start = a->start,
-    m->mapped_ranges[m->nmapped_ranges++].bytes = bytes;
-    return true;
-}
-
-void memory_unmap_file_pages(struct memory *m) {
-    for (unsigned i = 0; i < m->nmapped_ranges; i++)
-        if (mmap(m->bytes + m->mapped_ranges[i].start, m->mapped_ranges[i].bytes,
-                 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-                 -1, 0) == MAP_FAILED)
-            die("device memory: cannot take back shared pages");
-    m->nmapped_ranges = 0;
-}
-
 void memory_release_pages(struct memory *m) {
     uint64_t end = round_to(m->dirty_end, memory_page_size()),
              first = m->has_host_shared ? SIM_HOST_SHARED_BYTES : memory_start(m);
@@ -420,6 +397,7 @@ enum sim_status memory_free(struct memory *m, uint64_t address) {
     a->free_serial = m->next_free_serial++;
     if (a->region == MEM_DEVICE) m->used -= a->size, m->used_by[a->device] -= a->size;
     m->regions[a->region].quarantine_bytes += footprint(a->size, a->is_page_aligned);
+    memory_unmap_freed(m, a);
     release_freed(m, a);
     if (++m->regions[a->region].quarantine_count >= 2 * MEM_QUARANTINE_COUNT) trim_quarantine(m);
     return SIM_OK;

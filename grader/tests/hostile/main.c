@@ -56,6 +56,39 @@ const struct exercise plus_one = {.name = "plus_one",
                                   .points = {.correctness = 40, .technique = 30, .speed = 30},
                                   .tests = tests};
 
+/* The same, graded on what the entry calls, for attacks on these metrics. One launch reaches all
+ * goals. */
+START_TEST(calls_are_few) {
+    static const struct {
+        const char *metric;
+        double limit;
+    } limits[] = {{"host_commands", 1},
+                  {"instantiated_nodes", 1},
+                  {"synchronizing_calls", 0},
+                  {"max_temporary_bytes", 0}};
+    ex_require_at_most(limits[_i].metric, limits[_i].limit, "one launch is enough");
+}
+END_TEST
+static void call_tests(TCase *correctness, TCase *goals, TCase *guards) {
+    tcase_add_loop_test(correctness, right, 0, 3);
+    tcase_add_loop_test(goals, calls_are_few, 0, 4);
+    (void)guards;
+}
+static const struct exercise plus_one_by_calls = {
+    .name = "plus_one",
+    .chapter = "99-test",
+    .title = "adds one, with few calls",
+    .args = args,
+    .nargs = 3,
+    .cases = cases,
+    .ncases = 3,
+    .technique_case = {.dim = {4096}},
+    .timed_case = {.dim = {1 << 22}},
+    .reference = reference,
+    .bytes = bytes,
+    .points = {.correctness = 40, .technique = 60, .speed = 0},
+    .tests = call_tests};
+
 /* ---- judging ---- */
 
 static void put_all_messages(const struct result *r, struct buf *out) {
@@ -63,8 +96,9 @@ static void put_all_messages(const struct result *r, struct buf *out) {
     for (unsigned i = 0; i < r->ncases; i++)
         buf_printf(out, "%s: %s\n", r->cases[i].name, r->cases[i].message);
     for (unsigned i = 0; i < r->ntechnique; i++)
-        buf_printf(out, "%s %s %s\n", r->technique[i].metric, r->technique[i].reason,
-                   r->technique[i].file);
+        buf_printf(out, "%s %s %s\n%s is %g%s\n", r->technique[i].metric, r->technique[i].reason,
+                   r->technique[i].file, r->technique[i].metric, r->technique[i].value,
+                   r->technique[i].passed ? "" : ": not reached");
     for (unsigned i = 0; i < r->nlines; i++) buf_printf(out, "%s\n", r->lines[i].file);
     for (unsigned i = 0; i < r->nkernels; i++) buf_printf(out, "%s\n", r->kernels[i].name);
     buf_printf(out, "%s\n%s\n", r->speed.note, buf_str(&r->log));
@@ -79,6 +113,7 @@ static bool has_no_control_characters(const char *s) {
 /* Attacks on the speed points are graded with modelled speed counting, and get none. */
 static bool is_timed(const struct attack *a) { return text_starts_with(a->name, "speed-"); }
 static const double speedless_exercise = 70;
+static bool is_on_calls(const struct attack *a) { return text_starts_with(a->name, "metric-"); }
 
 static void judge(const struct attack *a, const struct result *r, struct buf *problems) {
     struct buf text = {0};
@@ -113,16 +148,17 @@ static const char *stop_reason(const struct result *r) {
 
 /* ---- one corpus ---- */
 
-static unsigned grade_alike(struct attack *list, unsigned n, bool timed, unsigned tally[V_COUNT]) {
+static unsigned grade_alike(struct attack *list, unsigned n, unsigned tally[V_COUNT]) {
     struct grade_options o = {
-        .device = device_find("h200"), .seed = "hostile", .count_modelled = timed};
+        .device = device_find("h200"), .seed = "hostile", .count_modelled = is_timed(list)};
     struct grade_item *items = xcalloc(n + 1, sizeof *items);
     struct result *results = xcalloc(n + 1, sizeof *results);
     struct err e = {0};
     unsigned failed = 0;
     for (unsigned i = 0; i < n; i++)
-        items[i] =
-            (struct grade_item){.ex = &plus_one, .name = "plus_one.cu", .source = &list[i].source};
+        items[i] = (struct grade_item){.ex = is_on_calls(list) ? &plus_one_by_calls : &plus_one,
+                                       .name = "plus_one.cu",
+                                       .source = &list[i].source};
     if (!class_grade_many(items, n, 0, &o, results, &e)) die("%s", e.text);
     for (unsigned i = 0; i < n; i++) {
         struct buf problems = {0};
@@ -140,11 +176,15 @@ static unsigned grade_alike(struct attack *list, unsigned n, bool timed, unsigne
     return failed;
 }
 
+static bool is_graded_alike(const struct attack *a, const struct attack *b) {
+    return is_timed(a) == is_timed(b) && is_on_calls(a) == is_on_calls(b);
+}
+
 static unsigned grade_list(struct attack *list, unsigned n, unsigned tally[V_COUNT]) {
     unsigned failed = 0;
     for (unsigned first = 0, last; first < n; first = last) {
-        for (last = first; last < n && is_timed(&list[last]) == is_timed(&list[first]);) last++;
-        failed += grade_alike(list + first, last - first, is_timed(&list[first]), tally);
+        for (last = first; last < n && is_graded_alike(&list[last], &list[first]);) last++;
+        failed += grade_alike(list + first, last - first, tally);
     }
     return failed;
 }

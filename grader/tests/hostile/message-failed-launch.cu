@@ -7,6 +7,6 @@ __global__ void k(int *out, const int *in, int n) {
 }
 extern "C" void plus_one(int *out, const int *in, int n) {
     uint64_t code = 0x80000001u;
-    ask(OP_failed, &code, 8, "launch", 6);
+    ask(OP_api_error, &code, 8, "launch", 6);
     if (n) k<<<(n + 255) / 256, 256>>>(out, in, n);
 }

@@ -1,6 +1,6 @@
 /* test_server.c — tests the device server: sticky errors, recording, replay, and what it refuses
  * while grading. */
-#include "grader/tests/unit/fake_device.h"
+#include "grader/tests/unit/fake_host.h"
 #include "grader/tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -78,70 +78,13 @@ END_TEST
 
 /* ---- grading: a thread plays the host process ---- */
 
-typedef void entry_fn(const struct wb_arg *args);
-
-static struct {
-    entry_fn *entry;
-    struct wb_arg args[8];
-    uint32_t nargs;
-    char name[64];
-    uint64_t add, fault;
-    bool owns; /* the buffers are in its memory */
-} host;
-
-static bool next_call(enum wb_call_state state) {
-    _Alignas(8) uint8_t out[256], in[WB_FRAME_BYTES];
-    struct wb_req_next_call q = {.state = state};
-    struct wb_header h = {.op = WB_OP_next_call, .seq = ++f.seq, .size = sizeof h + sizeof q};
-    struct wb_rep_next_call p;
-    memcpy(out, &h, sizeof h);
-    memcpy(out + sizeof h, &q, sizeof q);
-    size_t n = fixture_raw(&f, out, h.size, in);
-    if (!n) return false;
-    memcpy(&p, in + sizeof h, sizeof p);
-    host.nargs = p.nargs;
-    size_t at = sizeof h + sizeof p, nargs = p.nargs * sizeof *host.args;
-    ck_assert_uint_le(p.nargs, 8);
-    memcpy(host.args, in + at, nargs);
-    memcpy(host.name, in + at + nargs, n - at - nargs);
-    host.name[n - at - nargs] = 0;
-    return true;
-}
-
-static void *run_host_calls(void *unused) {
-    host.add = fixture_kernel(&f, "add");
-    host.fault = fixture_kernel(&f, "fault");
-    for (bool more = next_call(WB_READY); more; more = next_call(WB_RETURNED))
-        host.entry(host.args);
-    return unused;
-}
+static struct fake_host host = {.fixture = &f};
 
 static struct recording *recorded(entry_fn *entry, struct server_outcome *out) {
-    struct err e = {0};
-    struct recording *r = NULL;
-    host.entry = entry;
-    ck_assert_int_eq(pthread_create(&f.thread, NULL, run_host_calls, NULL), 0);
-    ck_assert(server_wait_ready(f.server, server_now() + 10, -1, out));
-    struct server_buffer buffers[] = {{.name = "in", .bytes = 32, .is_host_memory = host.owns},
-                                      {.name = "out", .bytes = 32, .is_host_memory = host.owns}};
-    ck_assert(server_buffers(f.server, buffers, 2, &e));
-    struct wb_arg args[] = {{WB_PTR, 0, server_buffer_address(f.server, 0), 0},
-                            {WB_PTR, 0, server_buffer_address(f.server, 1), 0},
-                            {WB_I32, 0, 32, 0}};
-    server_record(f.server, "entry", args, 3, server_now() + 10, -1, &r, out);
-    return r;
+    return fake_host_record(&host, entry, out);
 }
-
 static void replay(const struct recording *r, const char in[32], char out[32]) {
-    struct err e = {0};
-    struct server_outcome o;
-    ck_assert_msg(server_restart(f.server, &e), "%s", e.text);
-    ck_assert(server_write(f.server, server_buffer_address(f.server, 0), in, 32));
-    memset(out, 0x5a, 32);
-    ck_assert(server_write(f.server, server_buffer_address(f.server, 1), out, 32));
-    ck_assert_msg(server_replay(f.server, r, 10, server_now() + 10, &o, &e), "%s", e.text);
-    ck_assert_int_eq(o.fault, 0);
-    ck_assert(server_read(f.server, server_buffer_address(f.server, 1), out, 32));
+    fake_host_replay(&host, r, in, out);
 }
 
 /* Through a temporary and a variable: out = in + 1 + 1, with bytes 0..3 from the host. */
@@ -222,39 +165,6 @@ START_TEST(synchronizing_calls_and_temporary_bytes_of_a_recording_are_counted) {
     struct server_transfers m = recording_transfers(f.server, r);
     ck_assert_uint_eq(m.synchronizing_calls, 3);
     ck_assert_uint_eq(m.max_temporary_bytes, 100 + 50);
-    recording_free(r);
-}
-END_TEST
-
-static void graph(enum wb_graph_change change, uint32_t nodes) {
-    ck_assert_int_eq(REQUEST(&f, graph, (&(struct wb_req_graph){change, nodes}), NULL), 0);
-}
-
-/* A fill, a kernel, and two launches of a graph of a kernel and a copy. */
-static void graph_entry(const struct wb_arg *args) {
-    uint64_t in = args[0].value, out = args[1].value;
-    ck_assert_int_eq(REQUEST(&f, fill, (&(struct wb_req_fill){out, 32, 32, 1, 0, 0}), NULL), 0);
-    graph(WB_GRAPH_INSTANTIATED, 2);
-    for (int i = 0; i < 2; i++) {
-        graph(WB_GRAPH_LAUNCH_BEGINS, 0);
-        ck_assert_int_eq(fixture_launch(&f, host.add, 32, out, 32), 0);
-        ck_assert_int_eq(REQUEST(&f, copy, (&(struct wb_req_copy){out, 32, in, 32, 32, 1}), NULL),
-                         0);
-        graph(WB_GRAPH_LAUNCH_ENDS, 0);
-    }
-    ck_assert_int_eq(fixture_launch(&f, host.add, 32, out, 32), 0);
-    graph(WB_GRAPH_INSTANTIATED, 3);
-    ck_assert_int_ne(REQUEST(&f, graph, (&(struct wb_req_graph){77, 0}), NULL), 0);
-}
-
-START_TEST(the_launch_of_a_graph_is_one_command) {
-    struct server_outcome o;
-    struct recording *r = recorded(graph_entry, &o);
-    ck_assert_ptr_nonnull(r);
-    struct server_transfers m = recording_transfers(f.server, r);
-    ck_assert_uint_eq(m.host_commands, 1 + 2 + 1);
-    ck_assert_uint_eq(m.instantiated_nodes, 2 + 3);
-    ck_assert_uint_eq(recording_launches(r), 3);
     recording_free(r);
 }
 END_TEST
@@ -462,7 +372,6 @@ UNIT_SUITE(server) {
     tcase_add_test(grading, a_recording_replays_its_calls);
     tcase_add_test(grading, copies_and_fills_of_a_recording_are_counted);
     tcase_add_test(grading, synchronizing_calls_and_temporary_bytes_of_a_recording_are_counted);
-    tcase_add_test(grading, the_launch_of_a_graph_is_one_command);
     tcase_add_test(grading, forbidden_calls_are_rejected_while_grading);
     tcase_add_test(grading, host_buffer_copies_in_one_stream_do_not_overlap);
     tcase_add_test(grading, host_buffer_copies_in_two_streams_overlap);

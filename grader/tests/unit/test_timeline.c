@@ -197,6 +197,32 @@ START_TEST(nodes_of_a_graph_cost_less_than_launches) {
 }
 END_TEST
 
+/* 50 launches of a graph of such kernels in a row, on an H100 (docs/results/h100/graphs.tsv): the
+ * time of one. The host takes part of the time of a graph with one kernel. */
+START_TEST(graphs_behind_each_other_take_what_was_measured) {
+    enum { LAUNCH_COUNT = 50, MAX_NODES = 64 };
+    static struct timeline_command many[LAUNCH_COUNT * MAX_NODES];
+    static const struct {
+        unsigned nodes;
+        double us, tolerance;
+    } rows[] = {{1, 2.0, 0.3}, {2, 3.3, 0.1}, {3, 4.6, 0.1}, {10, 12.4, 0.12}, {64, 69.7, 0.12}};
+    const struct gpu_device *d = device_find("h100");
+    struct timeline_rates r = time_timeline_rates(d);
+    for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+        unsigned count = rows[k].nodes * LAUNCH_COUNT;
+        for (unsigned i = 0; i < count; i++)
+            many[i] = (struct timeline_command){.engine = TIMELINE_KERNEL,
+                                                .number = i / rows[k].nodes + 1,
+                                                .in_same_call = i % rows[k].nodes != 0,
+                                                .seconds = d->launch_seconds + 0.42e-6,
+                                                .device_share = 0.01};
+        double us = 1e6 * time_timeline_run(many, count, &r).seconds / LAUNCH_COUNT;
+        ck_assert_msg(fabs(us / rows[k].us - 1) < rows[k].tolerance,
+                      "%u nodes: %.2f us, measured %g", rows[k].nodes, us, rows[k].us);
+    }
+}
+END_TEST
+
 /* The device process is not trusted: what it sends of a schedule is checked. */
 START_TEST(spans_arrive_and_malformed_ones_are_refused) {
     static const struct server_span bad[] = {{0, 1, SERVER_ENGINE_COUNT, 0},
@@ -234,6 +260,7 @@ UNIT_SUITE(timeline) {
     tcase_add_test(t, calls_occupy_the_host);
     tcase_add_test(t, sequence_numbers_continue_from_earlier_calls);
     tcase_add_test(t, nodes_of_a_graph_cost_less_than_launches);
+    tcase_add_test(t, graphs_behind_each_other_take_what_was_measured);
     tcase_add_test(t, overlap_times_match_an_h100);
     tcase_add_test(t, spans_arrive_and_malformed_ones_are_refused);
     suite_add_tcase(s, t);
