@@ -231,6 +231,7 @@ struct access_pattern {
     u32 duplicate_mask;      /* lanes that share their address */
     /* 1 + index in the worker's pattern list; 0 = none: race/exec_shared.c */
     u32 pattern_slot;
+    u64 step; /* from the access before the last one to the last one */
     /* What the worker knows of the native chunk whose first load this is, or NULL. */
     struct repeated_loads *repeated_loads;
     struct {

@@ -309,7 +309,8 @@ INLINE void mark_initialized(unsigned char *w, const struct access_pattern *m, u
 INLINE void commit_load(u64 s[STAT_COUNT], struct access_pattern *m, u64 base, u32 phase, u32 mask,
                         bool is_counted) {
     u32 sectors = m->sectors_by_alignment[phase];
-    m->base = base, m->last_mask = mask;
+    pattern_move(m, base);
+    m->last_mask = mask;
     if (!is_counted) return;
     s[STAT_REQUESTS]++;
     s[STAT_LANES] += m->lane_count;

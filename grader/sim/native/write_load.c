@@ -138,6 +138,8 @@ static void write_effects(const struct chunk *c, struct buf *out, u32 j) {
         buf_printf(out, "    commit_load(x->stats[%u], m%u, a%u, %s%u%s, mask, %d);\n", d->stat, j,
                    j, is_shared ? "0 * a" : "a", j, is_shared ? "" : " & 31",
                    chunk_is_counted_load(d));
+    if (!learns_loads(c) && !is_shared)
+        buf_printf(out, "    prefetch_next_row(p%u, m%u, 0);\n", j, j);
     if (learns_loads(c)) buf_printf(out, "    if (!t%u->is_plain && t%u->is_recorded) ", j, j);
     else if (is_shared) buf_puts(out, "    if (x->sanitize) ");
     else buf_printf(out, "    if (c%u) ", j);
@@ -161,33 +163,46 @@ void chunk_write_commit(const struct chunk *c, struct buf *out) {
 
 /* ---- a store ---- */
 
+static void write_store_guard(const struct mem_desc *d, struct buf *out) {
+    u32 span = chunk_load_span(d);
+    buf_puts(out, "    _Bool has_shadow, is_recorded;\n    unsigned char *p0 = ");
+    if (d->space == SPACE_SHARED)
+        buf_printf(out, "guard_shared_store(x, m0, a0, %u, %uu, %uu);\n", span, d->array_begin,
+                   d->array_end);
+    else buf_printf(out, "guard_global_store(x, m0, a0, %u, &has_shadow, &is_recorded);\n", span);
+}
+
+static void write_store_record(const struct chunk *c, struct buf *out) {
+    const struct mem_desc *d = chunk_load_desc(c, &c->ops[0]);
+    u32 span = chunk_load_span(d);
+    buf_puts(out, "    if (is_recorded) {\n");
+    if (d->space == SPACE_SHARED)
+        buf_printf(out,
+                   "    record_shared(x, ops + %u, m0, a0, mask, %u, RACE_WRITE, %u);\n    }\n",
+                   c->first, span, insn_opcode_count);
+    else
+        buf_printf(out, "    record_global(x, ops + %u, %u, m0, a0, %u, RACE_WRITE, %u);\n    }\n",
+                   c->first, d->stat, span, insn_opcode_count);
+}
+
 void chunk_write_store_checks(const struct chunk *c, struct buf *out) {
     const struct mem_desc *d = chunk_load_desc(c, &c->ops[0]);
     bool is_shared = d->space == SPACE_SHARED;
-    u32 span = chunk_load_span(d);
     write_address(c, out, 0);
     begin_check(out);
     chunk_write_pattern_condition(c, out, 0);
     end_check(c, out);
-    buf_puts(out, "    _Bool has_shadow, is_recorded;\n    unsigned char *p0 = ");
-    if (is_shared)
-        buf_printf(out, "guard_shared_store(x, m0, a0, %u, %uu, %uu);\n", span, d->array_begin,
-                   d->array_end);
-    else buf_printf(out, "guard_global_store(x, m0, a0, %u, &has_shadow, &is_recorded);\n", span);
+    write_store_guard(d, out);
     begin_check(out);
     buf_puts(out, "p0");
     end_check(c, out);
     if (is_shared) buf_puts(out, "    has_shadow = is_recorded = x->sanitize;\n");
-    buf_printf(out,
-               "    commit_load(x->stats[%u], m0, a0, %s, mask, %d);\n"
-               "    if (has_shadow) mark_initialized(%s, m0, %u);\n"
-               "    if (is_recorded) ",
-               d->stat, is_shared ? "0" : "a0 & 31", chunk_is_counted_load(d),
-               is_shared ? "x->shared_written + a0" : "global_shadow(x, a0)", span);
-    if (is_shared)
-        buf_printf(out, "record_shared(x, ops + %u, m0, a0, mask, %u, RACE_WRITE, %u);\n", c->first,
-                   span, insn_opcode_count);
-    else
-        buf_printf(out, "record_global(x, ops + %u, %u, m0, a0, %u, RACE_WRITE, %u);\n", c->first,
-                   d->stat, span, insn_opcode_count);
+    buf_printf(out, "    commit_load(x->stats[%u], m0, a0, %s, mask, %d);\n", d->stat,
+               is_shared ? "0" : "a0 & 31", chunk_is_counted_load(d));
+    if (!is_shared)
+        buf_puts(out, "    prefetch_next_row(p0, m0, 1);\n"
+                      "    if (has_shadow) prefetch_next_row(global_shadow(x, a0), m0, 1);\n");
+    buf_printf(out, "    if (has_shadow) mark_initialized(%s, m0, %u);\n",
+               is_shared ? "x->shared_written + a0" : "global_shadow(x, a0)", chunk_load_span(d));
+    write_store_record(c, out);
 }
