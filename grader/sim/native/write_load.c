@@ -172,10 +172,21 @@ static void write_store_guard(const struct mem_desc *d, struct buf *out) {
     else buf_printf(out, "guard_global_store(x, m0, a0, %u, &has_shadow, &is_recorded);\n", span);
 }
 
+/* Returns true if the store takes a value from that register. */
+static bool is_stored(const struct mem_desc *d, ref r) {
+    for (u32 e = 0; e < d->count; e++)
+        if (d->reg[e] == r) return true;
+    return false;
+}
+
+/* The race detector compares the values of stores, which it reads from the frame. */
 static void write_store_record(const struct chunk *c, struct buf *out) {
     const struct mem_desc *d = chunk_load_desc(c, &c->ops[0]);
     u32 span = chunk_load_span(d);
     buf_puts(out, "    if (is_recorded) {\n");
+    for (u32 i = 0; i < c->nvars; i++)
+        if (is_stored(d, c->vars[i].r) && chunk_loop_var(c, i)->is_written)
+            loop_write_store(c->loop, out, c->vars[i].loop_var);
     if (d->space == SPACE_SHARED)
         buf_printf(out,
                    "    record_shared(x, ops + %u, m0, a0, mask, %u, RACE_WRITE, %u);\n    }\n",

@@ -48,6 +48,20 @@ START_TEST(native_code_gives_the_same_counters) {
 }
 END_TEST
 
+/* A store of the value that is already there is no race, so the race detector needs the values that
+ * native code stores. */
+START_TEST(native_code_gives_the_same_findings) {
+    ck_assert_int_eq(
+        shell("%s/simgpu nvcc grader/tests/torture/race_rows.cu -o %s/race_rows", build, work), 0);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(shell("%s/simgpu run %s %s/race_rows >%s/races%d 2>&1; test $? -lt 126",
+                               build, i ? "--native" : "--no-native", work, work, i),
+                         0);
+    ck_assert_int_eq(shell("cmp %s/races0 %s/races1", work, work), 0);
+    ck_assert_int_eq(shell("grep -q 'kernel `most`.*written by several' %s/races1", work), 0);
+}
+END_TEST
+
 /* A number that no earlier run had. */
 static unsigned fresh_number(void) { return (unsigned)time(NULL) * 4099 + (unsigned)getpid(); }
 
@@ -188,6 +202,7 @@ UNIT_SUITE(native) {
     tcase_add_unchecked_fixture(tc, make_programs, NULL);
     tcase_set_timeout(tc, 120);
     tcase_add_loop_test(tc, native_code_gives_the_same_counters, 0, PROGRAM_COUNT);
+    tcase_add_test(tc, native_code_gives_the_same_findings);
     tcase_add_test(tc, without_a_sandbox_the_interpreter_runs);
     tcase_add_test(tc, only_long_kernels_are_compiled);
     tcase_add_test(tc, native_objects_are_kept);
