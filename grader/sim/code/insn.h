@@ -252,7 +252,7 @@ op_fn *const *lanes_default_table(void);
 enum { LANES_MAX_LEVELS = 3 };
 op_fn *const *lanes_level_table(unsigned level);
 /* Functions of the level that follow the opcodes in the table, for native code. */
-enum { LANE_RACE_GLOBAL, LANE_RACE_SHARED };
+enum { LANE_RACE_GLOBAL, LANE_RACE_SHARED, LANE_RACE_SHARED_READS, LANE_REMEMBER_LOADS };
 const char *lanes_level_name(unsigned level); /* "none" if there is no such level */
 /* Makes later loads and launches use that level, which the machine must have; 0 = the best. For
  * tests. */

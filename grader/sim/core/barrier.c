@@ -235,10 +235,18 @@ static void notify_race_callbacks(const struct launch *l, struct block *b, u32 i
     b->race_callbacks->on_barrier_release(b, id, waiting_warps, l);
 }
 
+/* Returns true if a warp has not arrived. Mostly that is the last one, since warps run in order. */
+static bool has_missing_warp(const struct block *block, u32 id) {
+    for (u32 i = block->nwarps; i--;)
+        if (block->warps[i].nsplits && !is_warp_at_barrier(&block->warps[i], id)) return true;
+    return false;
+}
+
 static void try_release_one(struct exec *x, u32 id) {
     struct block *block = x->block;
     struct barrier *b = &block->barriers[id];
     u32 waiting_warps = 0, live_warps = 0;
+    if (!b->expected_threads && has_missing_warp(block, id)) return;
     for (u32 i = 0; i < block->nwarps; i++) {
         waiting_warps += is_warp_at_barrier(&block->warps[i], id);
         live_warps += block->warps[i].nsplits > 0;

@@ -2,6 +2,7 @@
  * whether the sampled blocks represent the others. Workers count by instruction, not by block: the
  * increase since the last call is the work of the block that ran. */
 #include "grader/sim/core/grid_barrier.h"
+#include "grader/sim/core/repeated_loads.h"
 
 static struct sim_block_work sum_work(const struct worker *k) {
     const struct sim_module *m = k->launch->module;
@@ -18,6 +19,7 @@ static struct sim_block_work sum_work(const struct worker *k) {
 }
 
 void block_work_account(struct worker *k, struct block *b) {
+    core_count_repeated_loads(k);
     struct sim_block_work current = sum_work(k);
     b->work.sectors += current.sectors - k->accounted_work.sectors;
     b->work.wavefronts += current.wavefronts - k->accounted_work.wavefronts;

@@ -231,6 +231,9 @@ struct access_pattern {
     u32 duplicate_mask;      /* lanes that share their address */
     /* 1 + index in the worker's pattern list; 0 = none: race/exec_shared.c */
     u32 pattern_slot;
+    u64 step; /* from the access before the last one to the last one */
+    /* What the worker knows of the native chunk whose first load this is, or NULL. */
+    struct repeated_loads *repeated_loads;
     struct {
         s32 offset;
         u32 bytes;
@@ -319,7 +322,8 @@ struct worker {
     bool fetched_ticket; /* the timeslice ended before a warp's next ticket: core/launch.c */
     u64 (*stats)[STAT_COUNT];
     struct access_pattern *pattern_cache;
-    u64 warp_insns;                       /* of all its blocks but the running one */
+    struct repeated_loads *repeated_loads; /* those that native code counts: a list */
+    u64 warp_insns;                        /* of all its blocks but the running one */
     struct sim_block_work accounted_work; /* the part already added to a block: core/block_work.c */
     u64 timeslice;
     struct undef_report *undef_reports; /* this worker's, by origin: core/undef_report.c */

@@ -38,3 +38,19 @@ static inline u32 mask_at(const struct exec *x, ref r) { return *(const u32 *)op
             FOR_LANES(D)[l] = ((mask) >> l & 1) ? (value) : (D)[l]; \
         }                                                           \
     } while (0)
+
+/* Notes where the access is. */
+static inline void pattern_move(struct access_pattern *m, u64 base) {
+    m->step = base - m->base;
+    m->base = base;
+}
+/* Loads into the cache what follows a row at `p`, or in a table by addresses: what the next warp is
+ * likely to access, as far from here as this is from the last access. The processor predicts only
+ * small distances by itself. */
+static inline void prefetch_next_row(const void *p, const struct access_pattern *m, bool is_store) {
+    enum { CACHE_LINE = 64 };
+    const unsigned char *next = (const unsigned char *)((uintptr_t)p + m->step);
+    if (m->shape != PATTERN_UNIT_STRIDE) return;
+    if (is_store) __builtin_prefetch(next, 1), __builtin_prefetch(next + CACHE_LINE, 1);
+    else __builtin_prefetch(next), __builtin_prefetch(next + CACHE_LINE);
+}

@@ -18,6 +18,7 @@
 #include "grader/sim/core/grid_barrier.h"
 #include "grader/sim/core/clock_scheduler.h"
 #include "grader/sim/core/livelock.h"
+#include "grader/sim/core/repeated_loads.h"
 #include "common/clock.h"
 #include "common/grow.h"
 #include "grader/sim/device.h"
@@ -83,6 +84,7 @@ static void worker_close(struct worker *k) {
     free(k->segment_runs);
     free(k->stats);
     free(k->pattern_cache);
+    core_free_repeated_loads(k);
     free(k->undef_reports);
 }
 
@@ -333,6 +335,7 @@ static void *run_worker(void *argument) {
     else if (l->clock_sched) clock_sched_run(k, max_resident_blocks(l));
     else if (l->code->interblock_dependent) run_resident_blocks(k, max_resident_blocks(l));
     else run_independent_blocks(k);
+    core_count_repeated_loads(k);
     k->busy_seconds = clock_thread_seconds() - k->start_seconds;
     return NULL;
 }

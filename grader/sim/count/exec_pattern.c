@@ -68,16 +68,35 @@ static u32 count_units(const s64 *address, u32 mask, u32 span, u32 unit) {
     return count_distinct(v, n);
 }
 
-/* Returns the wavefronts of accesses to whole words by a warp. `leaders`: the first lane of each
- * word. */
-static u32 word_wavefronts(const s32 *rel, u32 leaders) {
+enum { MAX_COUNTED_WORDS = 1 << 16 };
+
+/* Returns true if count_words() can count the pattern: whole words of a shared memory. */
+static bool has_countable_words(const struct access_pattern *m, u8 space, u32 span) {
+    return space == SPACE_SHARED && span == 4 && !(m->offset_bits & 3) &&
+           m->max_offset - m->min_offset < 4 * MAX_COUNTED_WORDS;
+}
+
+/* Counts by a table of all words how the lanes share them, and the wavefronts: the largest number
+ * of distinct words in one bank. Comparing all lanes with each takes longer. The table is zero
+ * between calls. */
+static struct lane_sharing count_words(struct access_pattern *m) {
+    static _Thread_local u8 lanes_of_word[MAX_COUNTED_WORDS];
     u8 words_in_bank[BANKS] = {0};
-    u32 max_words = 0;
-    FOR_ACTIVE_LANES(leaders) {
-        u32 k = ++words_in_bank[(u32)rel[l] >> 2 & (BANKS - 1)];
-        max_words = k > max_words ? k : max_words;
+    struct lane_sharing s = {0, 0, 0};
+    u32 word[32], max_words = 0;
+    FOR_LANES word[l] = (u32)(m->lane_offset[l] - m->min_offset) >> 2;
+    FOR_ACTIVE_LANES(m->mask) {
+        u8 *bank = &words_in_bank[word[l] % BANKS];
+        u32 lanes = ++lanes_of_word[word[l]], is_first = lanes == 1,
+            words = *bank = (u8)(*bank + is_first);
+        s.first_lane_mask |= is_first << l;
+        s.max_multiplicity = lanes > s.max_multiplicity ? lanes : s.max_multiplicity;
+        max_words = words > max_words ? words : max_words;
     }
-    return max_words;
+    FOR_ACTIVE_LANES(m->mask) s.duplicate_mask |= (u32)(lanes_of_word[word[l]] > 1) << l;
+    FOR_ACTIVE_LANES(m->mask) lanes_of_word[word[l]] = 0;
+    m->wavefronts = max_words, m->min_wavefronts = 1;
+    return s;
 }
 
 /* Returns the wavefronts of some lanes' accesses: the largest number of distinct words in one
@@ -116,12 +135,6 @@ static void make_absolute(s64 *address, const s32 *rel, u32 phase) {
 
 static void shared_wavefronts(struct access_pattern *m, u32 mask, u32 span) {
     s64 address[32];
-    m->wavefronts = m->min_wavefronts = 0;
-    if (span == 4 && !(m->offset_bits & 3)) {
-        m->wavefronts = word_wavefronts(m->lane_offset, m->first_lane_mask);
-        m->min_wavefronts = 1;
-        return;
-    }
     make_absolute(address, m->lane_offset, 0);
     u32 lanes = span <= 4 ? 32 : span <= 8 ? 16 : 8; /* lanes served together */
     if (span >= 8 && !m->is_store &&
@@ -174,13 +187,14 @@ void ISAFN(pattern_fill)(struct access_pattern *m, const s32 rel[32], u32 mask, 
     m->lane_count = (u32)__builtin_popcount(mask);
     m->ideal_sectors = (m->lane_count * span + SECTOR - 1) / SECTOR;
     m->wavefronts = m->min_wavefronts = 0;
-    struct lane_sharing s = compare_lanes(rel, mask);
+    classify_pattern(m, rel, span);
+    u32 wavefront_bytes = m->wavefront_lane_bytes ? m->wavefront_lane_bytes : span;
+    bool counts_words = has_countable_words(m, space, wavefront_bytes);
+    struct lane_sharing s = counts_words ? count_words(m) : compare_lanes(rel, mask);
     m->first_lane_mask = s.first_lane_mask;
     m->duplicate_mask = s.duplicate_mask;
     m->max_multiplicity = s.max_multiplicity; /* an atomic serializes these */
-    classify_pattern(m, rel, span);
-    if (space == SPACE_SHARED)
-        shared_wavefronts(m, mask, m->wavefront_lane_bytes ? m->wavefront_lane_bytes : span);
+    if (space == SPACE_SHARED && !counts_words) shared_wavefronts(m, mask, wavefront_bytes);
     if (space == SPACE_CONST)
         m->wavefronts = (u32)__builtin_popcount(m->first_lane_mask), m->min_wavefronts = 1;
 }

@@ -68,7 +68,7 @@ static inline const s32 *update_pattern(struct access_pattern *m, const u64 *ea,
     bool is_unchanged = !diff && m->mask == mask && m->valid;
     bool has_pattern =
         __builtin_expect(is_unchanged, 1) || rebuild_pattern(m, ea, mask, space, span);
-    m->base = base;
+    pattern_move(m, base);
     m->last_mask = has_pattern ? mask : 0;
     return has_pattern ? m->lane_offset : NULL;
 }
@@ -94,7 +94,7 @@ static inline bool reuses_address(const struct exec *x, const struct mem_desc *d
     if (m->reused_serial != e->pattern_serial || m->mask != mask || e->last_mask != mask ||
         x->trace || x->warp->nundef)
         return false;
-    m->base = e->base + (u64)d->address_delta; /* if this wraps, it fits no memory */
+    pattern_move(m, e->base + (u64)d->address_delta); /* if this wraps, it fits no memory */
     m->last_mask = mask;
     return true;
 }

@@ -152,8 +152,12 @@ static inline bool pattern_fits_global(struct exec *x, const struct mem_desc *d,
 static inline void access_global_pattern(struct exec *x, const struct op *o,
                                          const struct mem_desc *d, u32 stat,
                                          struct access_pattern *m, u32 mask) {
-    if (x->sanitize && !x->memory->allocations[m->allocation].is_initialized)
+    bool is_store = d->verb != MEM_LOAD;
+    prefetch_next_row(x->memory->bytes + (m->base - SIM_BASE), m, is_store);
+    if (x->sanitize && !x->memory->allocations[m->allocation].is_initialized) {
+        prefetch_next_row(x->memory->init_shadow + (m->base - SIM_BASE), m, is_store);
         shadow_access(x, o, d, m->base, m->lane_offset, mask, m->shape);
+    }
     if (is_race_recorded(x, d, &x->memory->allocations[m->allocation]))
         ISAFN(race_global_access)(x, o, stat, m, m->base, access_span(d), race_access_of(d));
     ISAFN(lane_move)(x, d, x->memory->bytes + (m->base - SIM_BASE), m->lane_offset, mask, m->shape);

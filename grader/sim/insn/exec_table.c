@@ -1,5 +1,6 @@
 /* exec_table.c — the table of all lane functions, indexed by opcode. lanes_default_table
  * (opcode_table.c) chooses among these tables. After the opcodes come the LANE_… functions. */
+#include "grader/sim/core/repeated_loads.h"
 #include "grader/sim/insn/exec.h"
 
 #define R1(id, ...)  ISAFN(op_##id),
@@ -19,4 +20,6 @@ op_fn *const ISAFN(lane_functions)[] = {
 #include "grader/sim/insn/opcodes.def"
     (op_fn *)(void (*)(void))ISAFN(race_global_access),
     (op_fn *)(void (*)(void))ISAFN(race_shared_access),
+    (op_fn *)(void (*)(void))ISAFN(race_shared_reads),
+    (op_fn *)(void (*)(void))core_remember_loads,
 };

@@ -212,7 +212,7 @@ bool chunk_add(struct chunk *c, const struct op *o) {
     struct chunk_var vars_before[CHUNK_MAX_VARS];
     memcpy(vars_before, c->vars, c->nvars * sizeof *c->vars);
     struct chunk_op *item = &c->ops[c->nops];
-    *item = (struct chunk_op){.o = o, .row = native_row(o)};
+    *item = (struct chunk_op){.o = o, .row = native_row(o), .group = -1};
     bool is_added =
         o->opcode == ld ? add_load(c, item) : item->row->kind != ROW_CALL && add_regular(c, item);
     if (is_added) {
@@ -238,7 +238,7 @@ bool chunk_add_store(struct chunk *c, const struct op *o) {
     if (o->kind != OP_LANEWISE || strcmp(insn_opcodes[o->opcode].name, "st") != 0 ||
         !is_simple_store(c, o, d))
         return false;
-    *item = (struct chunk_op){.o = o, .row = native_row(o), .class = VALUE_VARYING};
+    *item = (struct chunk_op){.o = o, .row = native_row(o), .class = VALUE_VARYING, .group = -1};
     if (!read_operand(c, o->src[0], d->address32 ? 4 : 8, &item->src[0]) ||
         item->src[0].class != VALUE_ROOT_PLUS_UNIFORM)
         return false;
@@ -295,7 +295,8 @@ bool chunk_add_call(struct chunk *c, const struct op *o) {
     bool is_memory = !strcmp(d->name, "ld") || !strcmp(d->name, "st") || !strcmp(d->name, "atom"),
          guarded = is_guarded(c, o), uniform;
     c->calls_only = true;
-    c->ops[0] = (struct chunk_op){.o = o, .row = native_row(o), .class = VALUE_VARYING};
+    c->ops[0] =
+        (struct chunk_op){.o = o, .row = native_row(o), .class = VALUE_VARYING, .group = -1};
     if (o->kind != OP_LANEWISE || (!is_memory && d->form != FORM_REGULAR) ||
         (guarded && !read_value(c, o->guard, 1, &uniform)))
         return false;

@@ -65,7 +65,7 @@ enum { MIN_CHUNK_OPS = 2 };
 /* Writes the chunk that begins at op `at`; returns its number of ops, or 0 if it isn't worth a
  * function. */
 static u32 write_chunk(struct chunk *c, struct buf *out, u32 at, u32 end) {
-    c->nops = c->nvars = c->nloads = 0;
+    c->nops = c->nvars = c->nloads = c->ngroups = c->nrepeated = 0;
     c->first = at;
     while (at < end && chunk_add(c, &c->m->ops[at])) at++;
     if (c->nops < MIN_CHUNK_OPS && !c->nloads) return 0;

@@ -61,7 +61,15 @@ struct chunk_op {
     u8 class;          /* of the result */
     bool needs_scalar; /* the checks need its value */
     u32 root;          /* of the result; of a load: of its address */
+    int group;         /* of a repeated load, else -1: repeat.c */
 };
+
+/* Repeated loads whose addresses are a constant apart. */
+struct load_group {
+    u32 first, size;      /* op of the chunk; number of loads */
+    s64 min_imm, max_imm; /* what they add to the address register */
+};
+enum { CHUNK_MAX_GROUPS = 16 };
 
 struct loop;
 struct chunk {
@@ -72,6 +80,8 @@ struct chunk {
     u32 nvars;
     struct chunk_op ops[CHUNK_MAX_OPS];
     u32 nops, nloads;
+    struct load_group groups[CHUNK_MAX_GROUPS];
+    u32 ngroups, nrepeated;
     u32 first;       /* op index of the first one */
     u32 number;      /* in its loop */
     u32 first_load;  /* number of its first load in its loop */
@@ -97,12 +107,30 @@ bool chunk_is_register(ref r);
 /* Writes the check of the j-th op, a load: of its address, pattern, bounds and bytes. `load`: its
  * number among the chunk's loads. */
 void chunk_write_load_check(const struct chunk *c, struct buf *out, u32 j, u32 load);
+/* Writes the condition that the lanes' addresses are where the load's pattern has them. */
+void chunk_write_pattern_condition(const struct chunk *c, struct buf *out, u32 j);
 /* Writes the same for a store, and then what it has as effects but for the data. */
 void chunk_write_store_checks(const struct chunk *c, struct buf *out);
 /* Writes what the loads have as effects, and where their values are. */
 void chunk_write_commit(const struct chunk *c, struct buf *out);
 /* Returns true unless the load was merged into another one. */
 bool chunk_is_counted_load(const struct mem_desc *d);
+
+/* ---- repeat.c: loads of a segment whose patterns mostly repeat ---- */
+
+/* Finds the repeated loads of a chunk of a segment. */
+void repeat_find(struct chunk *c);
+/* Writes the tables of the chunk's repeated loads. */
+void repeat_write_tables(const struct chunk *c, struct buf *out);
+/* Writes the check of a load's address and bytes, if it is the first one of its group, and where
+ * the load reads. */
+void repeat_write_check(const struct chunk *c, struct buf *out, u32 j);
+/* Writes the check of all patterns, which follows the other checks. */
+void repeat_write_pattern_check(const struct chunk *c, struct buf *out);
+/* Writes the count of all repeated loads; the records of those from the j-th op on that no other
+ * load parts. */
+void repeat_write_count(const struct chunk *c, struct buf *out);
+void repeat_write_records(const struct chunk *c, struct buf *out, u32 j);
 
 /* ---- write.c ---- */
 

@@ -11,7 +11,8 @@
  * check fails, the interpreter runs the chunk. Otherwise the chunk counts its loads and runs one
  * loop over the 32 lanes, in which the compiler keeps registers of the warp in vector registers.
  * All else (stores, atomics, instructions with a lane function of their own) is a call of the
- * interpreter's function, in order. So reports of accesses come from the interpreter alone.
+ * interpreter's function, in order. So reports of accesses come from the interpreter alone. Loads
+ * of shared memory whose patterns stay as they were are counted once for many runs: repeat.c.
  *
  * An innermost loop also becomes one function, if its segments end in branches and all of its ops
  * are regular or access memory. It runs whole warps and keeps what the frame holds in local

@@ -415,6 +415,8 @@ static void mark_addresses(struct chunk *c) {
 
 void chunk_write(struct chunk *c, struct buf *out) {
     mark_addresses(c);
+    repeat_find(c);
+    repeat_write_tables(c, out);
     buf_printf(out,
                "static inline __attribute__((always_inline)) _Bool\n"
                "chunk_%u(struct exec *x, const struct op *ops, const u32 mask) {\n"
@@ -424,6 +426,7 @@ void chunk_write(struct chunk *c, struct buf *out) {
     write_vars(c, out);
     write_first_values(c, out);
     write_checks(c, out);
+    repeat_write_pattern_check(c, out);
     chunk_write_commit(c, out);
     write_lanes(c, out);
     buf_puts(out, "    return 1;\n}\n");

@@ -341,6 +341,15 @@ static void check_partial_sync_cells(struct exec *x, const struct access_pattern
     }
 }
 
+/* Loads into the cache the records of what the next warp is likely to access (core/lanes.h). */
+static void prefetch_next_records(const struct race_shadow *p, const struct access_pattern *m,
+                                  const struct mem_access *t, u32 shift) {
+    u64 cell = (t->base + m->step) >> shift;
+    if (m->shape != PATTERN_UNIT_STRIDE || t->base + m->step >= p->covered_end) return;
+    __builtin_prefetch(&p->rows[cell / SHADOW_ROW_CELLS], 1);
+    if (t->kind == RACE_WRITE) __builtin_prefetch(&p->value_hash[cell], 1);
+}
+
 static void record_global_access(struct exec *x, u32 stat, const struct access_pattern *m,
                                  const struct mem_access *t) {
     struct race_shadow *p = x->worker->race_shadow;
@@ -348,6 +357,7 @@ static void record_global_access(struct exec *x, u32 stat, const struct access_p
     extend_range(&p->accessed_range, low, high);
     extend_range(&p->insn_ranges[stat], low, high);
     struct cell_range all = cells_of_run(m, 0, t->base, x->worker->launch->global_shift);
+    prefetch_next_records(p, m, t, x->worker->launch->global_shift);
     bool partial_sync = p->logical_clock != x->block->logical_clock;
     if (partial_sync) check_partial_sync_cells(x, m, t);
     if (partial_sync || m->nruns > 1 || !covers_whole_rows(all) ||

@@ -14,6 +14,7 @@
  * deferred: they are kept in the history, and the sync epoch's first access of another kind writes
  * them to the shadow cells, in their order. */
 #include "grader/sim/race/exec_race.h"
+#include "grader/sim/core/repeated_loads.h"
 #include "grader/sim/race/vector_clock.h"
 #include "grader/sim/race/proxy.h"
 #include "grader/sim/race/race.h"
@@ -416,13 +417,18 @@ static void begin_deferring_reads(struct exec *x) {
                                           p->nrecords, p->npatterns};
 }
 
+/* Returns true if so many more reads can't be deferred. */
+static bool is_deferral_full(const struct race_shadow *p, u32 n) {
+    return p->npatterns - p->deferred.first_pattern + n > RACE_PATTERN_CACHE_SIZE ||
+           p->nrecords - p->deferred.first_record + n > RACE_HISTORY_SIZE;
+}
+
 /* Defers a plain read. */
 static void defer_read(struct exec *x, const struct op *o, u32 stat, struct access_pattern *m,
                        u64 base, u32 span) {
     struct race_shadow *p = x->worker->race_shadow;
-    bool is_full = p->npatterns - p->deferred.first_pattern >= RACE_PATTERN_CACHE_SIZE ||
-                   p->nrecords - p->deferred.first_record >= RACE_HISTORY_SIZE;
-    if (p->deferred.read_epochs != x->block->read_epochs || is_full) begin_deferring_reads(x);
+    if (p->deferred.read_epochs != x->block->read_epochs || is_deferral_full(p, 1))
+        begin_deferring_reads(x);
     struct access_record *e =
         race_record_access(x, o, stat, true, base + (u64)(s64)m->min_offset,
                            base + (u64)(s64)m->max_offset + span, m->mask, RACE_READ);
@@ -499,6 +505,12 @@ static __attribute__((noinline)) void check_shared_access(struct exec *x, const 
         if (!check_words(x, m, &u, t->base + byte, v)) check_shared_lanes(x, &u, byte, 4, v);
 }
 
+/* Returns true if a plain read of words can be deferred. */
+static bool may_defer_reads(const struct exec *x) {
+    return x->worker->launch->shared_shift == 2 &&
+           x->block->recorded_epoch < x->block->block_sync_epoch && !x->block->remote_write_epochs;
+}
+
 void ISAFN(race_shared_access)(struct exec *x, const struct op *o, struct access_pattern *m,
                                u64 base, const s32 *rel, u32 mask, u32 span,
                                enum race_access_kind access) {
@@ -506,9 +518,50 @@ void ISAFN(race_shared_access)(struct exec *x, const struct op *o, struct access
     u32 stat = d->stat + (d->space == SPACE_GENERIC);
     bool by_words = m && span % 4 == 0 && x->worker->launch->shared_shift == 2 &&
                     access != RACE_STRONG_LOAD && access != RACE_READ_REVALIDATED;
-    if (by_words && access == RACE_READ && x->block->recorded_epoch < x->block->block_sync_epoch &&
-        !x->block->remote_write_epochs)
+    if (by_words && access == RACE_READ && may_defer_reads(x))
         return defer_read(x, o, stat, m, base, span);
     struct mem_access t = {o, base, rel, mask, span, access, 0};
     check_shared_access(x, o, stat, m, &t, by_words);
+}
+
+/* Defers plain reads. What all of them share is a record that each one completes. */
+static void defer_reads(struct exec *x, const struct repeated_load *loads, u32 n, const u64 *base,
+                        struct access_pattern *const *m) {
+    struct race_shadow *p = x->worker->race_shadow;
+    struct access_record record = {.mask = m[0]->mask,
+                                   .block = (u32)x->block->linear,
+                                   .warp = x->warp->index,
+                                   .epoch = race_shared_epoch(x, 0),
+                                   .shared = true,
+                                   .access_kind = ACCESS_READ};
+    u32 first = p->nrecords;
+    for (u32 i = 0; i < n; i++) {
+        const struct access_pattern *pattern = m[loads[i].group];
+        const struct mem_desc *d = &x->mems[x->worker->launch->ops[loads[i].op].aux];
+        u64 at = base[loads[i].group] + loads[i].delta;
+        record.low = at + (u64)(s64)pattern->min_offset;
+        record.high = at + (u64)(s64)pattern->max_offset + (u32)d->width * d->count;
+        record.op = loads[i].op, record.stat = loads[i].stat;
+        record.pattern = save_pattern(p, m[loads[i].group]);
+        p->history[(first + i) % RACE_HISTORY_SIZE] = record;
+    }
+    p->nrecords = first + n;
+}
+
+void ISAFN(race_shared_reads)(struct exec *x, const struct repeated_load *loads, u32 n,
+                              const u64 *base, struct access_pattern *const *m, u32 mask) {
+    const struct op *ops = x->worker->launch->ops;
+    struct race_shadow *p = x->worker->race_shadow;
+    if (may_defer_reads(x)) {
+        if (p->deferred.read_epochs != x->block->read_epochs || is_deferral_full(p, n))
+            begin_deferring_reads(x);
+        return defer_reads(x, loads, n, base, m);
+    }
+    for (const struct repeated_load *e = loads; e < loads + n; e++) {
+        const struct op *o = ops + e->op;
+        struct access_pattern *pattern = m[e->group];
+        ISAFN(race_shared_access)
+        (x, o, pattern, base[e->group] + e->delta, pattern->lane_offset, mask,
+         (u32)x->mems[o->aux].width * x->mems[o->aux].count, RACE_READ);
+    }
 }
