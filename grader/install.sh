@@ -3,7 +3,7 @@
 # Below DESTDIR/PREFIX it makes
 #   bin/                  grader, simgpu
 #   libexec/warpbook/     the programs that run in the sandbox
-#   lib/warpbook/         the runtime library, which submissions are linked with; our cuBLAS; the
+#   lib/warpbook/         the runtime library, which submissions are linked with; our vendor libraries; the
 #                         toolkit, if setup fetched one
 #   share/warpbook/       the book: chapters, solutions, common (headers, for hidden cases);
 #                         `installed`, by which programs know that they are installed

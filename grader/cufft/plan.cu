@@ -207,8 +207,10 @@ static void add_dimensions(maker *m, const fft_request *r) {
         layout between = lines_along(along, rank, half, half, 1, product(half, rank));
         line_job j = {r->n[along], r->batch * product(half, rank) / half[along], between, between,
                       COMPLEX, COMPLEX, is_contiguous, SIGN_OF_CALL};
-        if (is_first) j.from = lines_along(along, rank, count, r->in_embed, r->in_stride, r->in_dist);
-        if (is_last) j.to = lines_along(along, rank, count, r->out_embed, r->out_stride, r->out_dist);
+        if (is_first)
+            j.from = lines_along(along, rank, count, r->in_embed, r->in_stride, r->in_dist);
+        if (is_last)
+            j.to = lines_along(along, rank, count, r->out_embed, r->out_stride, r->out_dist);
         if (from_reals && is_contiguous) j.load = REAL, j.store = HALF;
         if (to_reals && is_contiguous) j.load = HALF, j.store = REAL;
         add_lines(m, &j);
@@ -228,7 +230,8 @@ cufftResult make_passes(fft_plan *plan, const fft_request *r, bool measures) {
     if (is_too_large(plan)) return CUFFT_INVALID_SIZE;
     long long padded[MAX_RANK] = {r->n[0], r->n[1], r->n[2]};
     padded[r->rank - 1] = 2 * (padded[r->rank - 1] / 2 + 1);
-    plan->real_in_place = lines_along(r->rank - 1, r->rank, r->n, padded, 1, product(padded, r->rank));
+    plan->real_in_place =
+        lines_along(r->rank - 1, r->rank, r->n, padded, 1, product(padded, r->rank));
     size_t buffers = plan->passes.size() - 1;
     plan->work_bytes = m.buffer_bytes * (buffers > 2 ? 2 : buffers);
     return m.failed ? CUFFT_ALLOC_FAILED : CUFFT_SUCCESS;

@@ -57,7 +57,7 @@ struct pass {
     pass_sign sign;
     unsigned n, lines;
     unsigned radix, done; /* of BUTTERFLIES: the factor, and the product of earlier factors */
-    unsigned read_count, write_count; /* of PRODUCT: the elements read, and written; the rest is zero */
+    unsigned read_count, write_count; /* of PRODUCT: elements read, and written; others are 0 */
     element_kind load, store;
     layout from, to;
     bool lines_first;  /* neighbouring threads take neighbouring lines */
