@@ -7,7 +7,7 @@
 #                       check-hostile: attacks; check-mufu: approximate functions, all operands
 #   make test SUITE=x   run one suite of unit tests
 #   make bench          measure the simulator's speed; bench-calls: the runtime's calls
-#   make cublas         build cuBLAS for `build/simgpu nvcc`, half a minute; also cusparse, cufft
+#   make cublas         build cuBLAS for `build/simgpu nvcc`, half a minute; also cusparse, cufft, curand
 #   make fuzz           fuzz the parsers of foreign bytes with libFuzzer
 #   make pictures       draw the lessons' pictures
 #   make site           write lessons, tasks, ladders and guides as pages into build/site
@@ -238,7 +238,7 @@ $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
 # Our vendor libraries have kernels, so nvcc compiles them: PTX for the oldest architecture of its
 # toolkit. A toolkit without their header can't compile programs that call them, so the objects
 # stay empty.
-vendor_libraries := cublas cusparse cufft
+vendor_libraries := cublas cusparse cufft curand
 define VENDOR_LIBRARY
 $(B)/obj/grader/$(1)/%.o: grader/$(1)/%.cu $(B)/flags | $(B)/setup.done
 	@mkdir -p $$(@D)
@@ -253,6 +253,7 @@ endef
 $(eval $(call VENDOR_LIBRARY,cublas,cublas_v2.h))
 $(eval $(call VENDOR_LIBRARY,cusparse,cusparse.h))
 $(eval $(call VENDOR_LIBRARY,cufft,cufftXt.h))
+$(eval $(call VENDOR_LIBRARY,curand,curand_kernel.h))
 # A fake driver that checks its callers, for the tests of the gpu backend; then programs that
 # compare the time model with measurements.
 fake_c := $(wildcard grader/tests/fakecuda/*.c)

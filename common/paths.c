@@ -228,6 +228,7 @@ static const struct {
     {"libwbcublas.a", "lib/libwbcublas.a", "../lib/warpbook/libwbcublas.a"},
     {"libwbcusparse.a", "lib/libwbcusparse.a", "../lib/warpbook/libwbcusparse.a"},
     {"libwbcufft.a", "lib/libwbcufft.a", "../lib/warpbook/libwbcufft.a"},
+    {"libwbcurand.a", "lib/libwbcurand.a", "../lib/warpbook/libwbcurand.a"},
     {"carry", "lib/carry", "../lib/warpbook/carry"},
 };
 

@@ -118,6 +118,12 @@ START_TEST(every_cufft_function_is_exported_or_listed_as_unsupported) {
 }
 END_TEST
 
+START_TEST(every_curand_function_is_exported_or_listed_as_unsupported) {
+    check_header("curand.h", "curandStatus_t *curand[A-Z][A-Za-z_0-9]* *(", "libwbcurand.a",
+                 "grader/curand/unsupported.def");
+}
+END_TEST
+
 /* The driver's files define which functions a program can request by name; entry_points.def
  * lists the omitted ones. */
 START_TEST(entry_points_match_the_driver_functions) {
@@ -145,6 +151,7 @@ UNIT_SUITE(runtime_calls) {
     tcase_add_test(tc, every_cublas_function_is_exported_or_listed_as_unsupported);
     tcase_add_test(tc, every_cusparse_function_is_exported_or_listed_as_unsupported);
     tcase_add_test(tc, every_cufft_function_is_exported_or_listed_as_unsupported);
+    tcase_add_test(tc, every_curand_function_is_exported_or_listed_as_unsupported);
     tcase_add_test(tc, entry_points_match_the_driver_functions);
     suite_add_tcase(suite, tc);
     return suite;
