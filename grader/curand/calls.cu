@@ -100,7 +100,7 @@ curandStatus_t curandGetProperty(libraryPropertyType type, int *value) {
     }
 }
 
-/* ---- settings: each restarts the sequence ---- */
+/* ---- settings: each restarts the sequence, except for a seed that is the same as before ---- */
 
 curandStatus_t curandSetStream(curandGenerator_t g, cudaStream_t stream) {
     if (!g) return CURAND_STATUS_NOT_INITIALIZED;
@@ -110,7 +110,7 @@ curandStatus_t curandSetStream(curandGenerator_t g, cudaStream_t stream) {
 curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t g, unsigned long long seed) {
     if (!g) return CURAND_STATUS_NOT_INITIALIZED;
     if (is_quasirandom(g->type)) return CURAND_STATUS_TYPE_ERROR;
-    g->seed = seed, g->is_seeded = false;
+    g->is_seeded &= g->seed == seed, g->seed = seed;
     return CURAND_STATUS_SUCCESS;
 }
 curandStatus_t curandSetGeneratorOffset(curandGenerator_t g, unsigned long long offset) {
@@ -125,6 +125,9 @@ curandStatus_t curandSetGeneratorOrdering(curandGenerator_t g, curandOrdering_t 
     bool is_known =
         is_quasi || (order >= CURAND_ORDERING_PSEUDO_BEST && order <= CURAND_ORDERING_PSEUDO_DYNAMIC);
     if (!is_known || is_quasi != is_quasirandom(g->type)) return CURAND_STATUS_OUT_OF_RANGE;
+    if ((order == CURAND_ORDERING_PSEUDO_SEEDED && g->type != CURAND_RNG_PSEUDO_XORWOW) ||
+        (order == CURAND_ORDERING_PSEUDO_DYNAMIC && g->is_host))
+        return CURAND_STATUS_OUT_OF_RANGE;
     g->ordering = order, g->is_seeded = false;
     return CURAND_STATUS_SUCCESS;
 }

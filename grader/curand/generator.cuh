@@ -12,6 +12,8 @@
  * A host generator computes on the device, too, into a buffer that is then copied: the numbers are
  * the same. */
 #pragma once
+/* The functions of curand_kernel.h run on the host, too: it makes the states. */
+#define QUALIFIERS static __forceinline__ __host__ __device__
 #include <curand_globals.h>
 #include <curand_kernel.h>
 

@@ -2,9 +2,11 @@
  *
  * Step s of a generator belongs to thread s modulo the number of threads, and is that thread's next
  * draw of one element; of two if Box and Muller's method makes pairs; of four with Philox, whose
- * counter makes four numbers at a time. */
+ * counter makes four numbers at a time. A generator's position is in steps, except for Philox's,
+ * which is in elements: a call may begin and end within a step. */
 #include "grader/curand/generator.cuh"
 #include <type_traits>
+#include <vector>
 
 enum { BLOCK = 64, SEED_STEP = 3133713, THREADS_XORWOW = 4096, THREADS_MRG32K3A = 81920, THREADS_PHILOX = 65536 };
 
@@ -18,30 +20,40 @@ static unsigned count_elements(const curandGenerator_st *g) {
     return g->type == CURAND_RNG_PSEUDO_PHILOX4_32_10 ? 4 : 1;
 }
 
-/* ---- seeds ---- */
+/* ---- seeds: made on the host, because each state follows from the one before ---- */
 
-/* Thread t begins at the first element at or after `offset` that belongs to it. */
+static void skip_subsequence(curandStateXORWOW_t *s) { skipahead_sequence(1, s); }
+static void skip_subsequence(curandStateMRG32k3a_t *s) { skipahead_subsequence(1, s); }
+static void skip_subsequence(curandStatePhilox4_32_10_t *s) { skipahead_sequence(1, s); }
+
+/* Thread t begins at the first step at or after `step` that belongs to it. */
 template <typename State>
-__global__ void curand_seed(State *states, unsigned threads, bool is_seeded_apart,
-                            unsigned long long seed, unsigned long long row, unsigned first,
-                            unsigned long long row_length) {
-    unsigned t = blockIdx.x * BLOCK + threadIdx.x;
-    unsigned long long skip = (row + (t < first)) * row_length;
-    if (t >= threads) return;
-    if (is_seeded_apart) curand_init(seed + t * SEED_STEP, 0, skip, &states[t]);
-    else curand_init(seed, t, skip, &states[t]);
+static std::vector<State> make_states(const curandGenerator_st *g, unsigned long long step) {
+    unsigned threads = count_threads(g), width = count_elements(g);
+    unsigned first = (unsigned)(step % threads);
+    unsigned long long row = step / threads * width;
+    bool is_seeded_apart = g->ordering == CURAND_ORDERING_PSEUDO_SEEDED;
+    std::vector<State> states(threads);
+    State s;
+    curand_init(g->seed, 0, row, &s);
+    for (unsigned t = 0; t < threads; t++) {
+        if (is_seeded_apart) curand_init(g->seed + (unsigned long long)t * SEED_STEP, 0, row, &s);
+        states[t] = s;
+        if (t < first) skipahead(width, &states[t]);
+        if (!is_seeded_apart) skip_subsequence(&s);
+    }
+    return states;
 }
 
 template <typename State> static curandStatus_t seed_states(curandGenerator_st *g) {
-    unsigned threads = count_threads(g), width = count_elements(g);
+    std::vector<State> states = make_states<State>(g, g->offset / count_elements(g));
+    size_t bytes = states.size() * sizeof(State);
     cudaFree(g->states), g->states = nullptr;
-    if (cudaMalloc(&g->states, threads * sizeof(State)) != cudaSuccess)
-        return CURAND_STATUS_ALLOCATION_FAILED;
-    unsigned long long step = g->offset / width;
-    g->position = step;
-    return launch(g, (threads + BLOCK - 1) / BLOCK, BLOCK, curand_seed<State>, (State *)g->states,
-                  threads, g->ordering == CURAND_ORDERING_PSEUDO_SEEDED, g->seed, step / threads,
-                  (unsigned)(step % threads), width);
+    if (cudaMalloc(&g->states, bytes) != cudaSuccess) return CURAND_STATUS_ALLOCATION_FAILED;
+    g->position = g->offset;
+    return cudaMemcpy(g->states, states.data(), bytes, cudaMemcpyHostToDevice) == cudaSuccess
+               ? CURAND_STATUS_SUCCESS
+               : CURAND_STATUS_INITIALIZATION_FAILED;
 }
 
 curandStatus_t sequences_seed(curandGenerator_st *g) {
@@ -111,34 +123,42 @@ using draw = std::conditional_t<
 
 /* ---- generation ---- */
 
+/* The first step belongs to thread `first`; earlier calls have taken `taken` of its elements. A step
+ * that the call doesn't use up is drawn again by the next one. */
 template <output_kind K, typename State>
-__global__ void curand_sequences(State *states, unsigned threads, unsigned first, output o) {
+__global__ void curand_sequences(State *states, unsigned threads, unsigned first, unsigned taken,
+                                 output o) {
     using Draw = draw<K, State>;
     typename Draw::type *out = (typename Draw::type *)o.p;
     unsigned t = blockIdx.x * BLOCK + threadIdx.x;
-    size_t step = t >= first ? t - first : t + threads - first;
-    if (t >= threads || step * Draw::WIDTH >= o.count) return;
-    State s = states[t];
-    for (; step * Draw::WIDTH < o.count; step += threads) {
+    size_t step = t >= first ? t - first : t + threads - first, end = o.count + taken;
+    if (t >= threads || step * Draw::WIDTH >= end) return;
+    State s = states[t], before = s;
+    for (; step * Draw::WIDTH < end; step += threads) {
         typename Draw::type v[Draw::WIDTH];
+        before = s;
         Draw::apply(&s, o, v);
-        for (int i = 0; i < Draw::WIDTH; i++)
-            if (step * Draw::WIDTH + i < o.count) out[step * Draw::WIDTH + i] = v[i];
+        for (int i = 0; i < Draw::WIDTH; i++) {
+            size_t element = step * Draw::WIDTH + i;
+            if (element >= taken && element < end) out[element - taken] = v[i];
+        }
     }
-    states[t] = s;
+    bool is_used_up = (step - threads + 1) * Draw::WIDTH <= end;
+    states[t] = is_used_up ? s : before;
 }
 
 template <output_kind K, typename State>
 static curandStatus_t launch_sequences(curandGenerator_st *g, const output *o) {
     const unsigned width = draw<K, State>::WIDTH, threads = count_threads(g);
-    unsigned first = (unsigned)(g->position % threads);
-    g->position += (o->count + width - 1) / width;
+    unsigned per_step = count_elements(g), taken = (unsigned)(g->position % per_step);
+    unsigned first = (unsigned)(g->position / per_step % threads);
+    g->position += per_step > 1 ? o->count : o->count / width;
     return launch(g, (threads + BLOCK - 1) / BLOCK, BLOCK, curand_sequences<K, State>,
-                  (State *)g->states, threads, first, *o);
+                  (State *)g->states, threads, first, taken, *o);
 }
 template <output_kind K>
 static curandStatus_t launch_kind(curandGenerator_st *g, const output *o) {
-    if (is_normal(K) && o->count % 2) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+    if (is_normal(K) && count_elements(g) == 1 && o->count % 2) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
     switch (g->type) {
     case CURAND_RNG_PSEUDO_XORWOW: return launch_sequences<K, curandStateXORWOW_t>(g, o);
     case CURAND_RNG_PSEUDO_MRG32K3A: return launch_sequences<K, curandStateMRG32k3a_t>(g, o);

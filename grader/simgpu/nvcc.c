@@ -101,16 +101,15 @@ static unsigned find_vendor_library(const char *arg) {
 /* Warns about NVIDIA's host libraries: they hold kernels only as machine code and bring their own
  * runtime. */
 static void warn_machine_code_only(const char *arg) {
-    static const char *const libraries[] = {"cublasLt",  "cufftw",
-                                            "cusolver", "cudnn", "nccl",   "nppc",
-                                            "nppi",     "npps",  "nvjpeg", NULL};
+    static const char *const libraries[] = {"cublasLt", "cufftw", "cusolver", "cudnn", "nccl",
+                                            "nppc",     "nppi",   "npps",     "nvjpeg", NULL};
     for (const char *const *l = libraries; *l && starts_with(arg, "-l"); l++)
         if (!strcmp(arg + 2, *l))
             fprintf(stderr,
                     "simgpu nvcc: lib%s contains only machine code, which the simulated device "
                     "cannot run: its calls will "
-                    "fail. Kernels of your own, cuBLAS, cuSPARSE, cuFFT, CUB, Thrust and cuRAND's device "
-                    "functions (curand_kernel.h) run.\n",
+                    "fail. Kernels of your own, cuBLAS, cuSPARSE, cuFFT, cuRAND, CUB and Thrust "
+                    "run.\n",
                     *l);
 }
 
