@@ -58,7 +58,8 @@ static cufftResult make_request(fft_request *r, int rank, const I *n, const I *i
     r->rank = rank, r->type = type, r->batch = batch;
     for (int d = 0; d < rank; d++) r->n[d] = n[d];
     if (!are_positive(r->n, rank) || batch < 1) return CUFFT_INVALID_SIZE;
-    if (!inembed || !onembed) return set_basic(r), CUFFT_SUCCESS;
+    if (!inembed && !onembed) return set_basic(r), CUFFT_SUCCESS;
+    if (!inembed || !onembed) return CUFFT_INVALID_VALUE;
     for (int d = 0; d < rank; d++) r->in_embed[d] = inembed[d], r->out_embed[d] = onembed[d];
     r->in_stride = istride, r->in_dist = idist, r->out_stride = ostride, r->out_dist = odist;
     bool ok = istride > 0 && ostride > 0 && idist >= 0 && odist >= 0;
@@ -284,8 +285,8 @@ cufftResult cufftGetSize(cufftHandle handle, size_t *work) {
 }
 cufftResult cufftSetAutoAllocation(cufftHandle handle, int allocates) {
     std::shared_ptr<fft_plan> plan = find(handle);
-    if (!plan || plan->is_made) return CUFFT_INVALID_PLAN;
-    plan->allocates_work = allocates != 0;
+    if (!plan) return CUFFT_INVALID_PLAN;
+    plan->allocates_work = allocates != 0; /* no effect on a plan that is made */
     return CUFFT_SUCCESS;
 }
 cufftResult cufftSetWorkArea(cufftHandle handle, void *area) {

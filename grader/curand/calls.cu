@@ -54,9 +54,9 @@ static curandStatus_t create(curandGenerator_t *out, curandRngType_t type, bool 
     if (type == CURAND_RNG_PSEUDO_DEFAULT) type = CURAND_RNG_PSEUDO_XORWOW;
     if (type == CURAND_RNG_QUASI_DEFAULT) type = CURAND_RNG_QUASI_SOBOL32;
     if (type == CURAND_RNG_PSEUDO_MT19937) wb_unsupported("curandCreateGenerator (MT19937)");
-    bool is_known = is_sequenced(type) || type == CURAND_RNG_PSEUDO_MTGP32 ||
-                    (type >= CURAND_RNG_QUASI_SOBOL32 && type <= CURAND_RNG_QUASI_SCRAMBLED_SOBOL64);
-    if (!is_known) return CURAND_STATUS_TYPE_ERROR;
+    bool is_sobol = type >= CURAND_RNG_QUASI_SOBOL32 && type <= CURAND_RNG_QUASI_SCRAMBLED_SOBOL64;
+    if (!is_sequenced(type) && type != CURAND_RNG_PSEUDO_MTGP32 && !is_sobol)
+        return CURAND_STATUS_TYPE_ERROR;
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices)
         return CURAND_STATUS_INITIALIZATION_FAILED;
@@ -122,9 +122,9 @@ curandStatus_t curandSetGeneratorOffset(curandGenerator_t g, unsigned long long 
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t g, curandOrdering_t order) {
     if (!g) return CURAND_STATUS_NOT_INITIALIZED;
     bool is_quasi = order == CURAND_ORDERING_QUASI_DEFAULT;
-    bool is_known =
-        is_quasi || (order >= CURAND_ORDERING_PSEUDO_BEST && order <= CURAND_ORDERING_PSEUDO_DYNAMIC);
-    if (!is_known || is_quasi != is_quasirandom(g->type)) return CURAND_STATUS_OUT_OF_RANGE;
+    bool is_pseudo =
+        order >= CURAND_ORDERING_PSEUDO_BEST && order <= CURAND_ORDERING_PSEUDO_DYNAMIC;
+    if ((!is_quasi && !is_pseudo) || is_quasi != is_quasirandom(g->type)) return CURAND_STATUS_OUT_OF_RANGE;
     if ((order == CURAND_ORDERING_PSEUDO_SEEDED && g->type != CURAND_RNG_PSEUDO_XORWOW) ||
         (order == CURAND_ORDERING_PSEUDO_DYNAMIC && g->is_host))
         return CURAND_STATUS_OUT_OF_RANGE;

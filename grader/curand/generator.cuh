@@ -1,7 +1,7 @@
 /* generator.cuh — the generators of our cuRAND's host interface.
  *
- * NVIDIA's library contains only machine code, so `simgpu nvcc` replaces it by this one, whose calls
- * launch kernels of their own (as in grader/cublas/handle.cuh). They draw from the generators of
+ * NVIDIA's library contains only machine code, so `simgpu nvcc` replaces it by this one, whose
+ * calls launch kernels of their own (as in grader/cublas/handle.cuh). They draw from the generators of
  * curand_kernel.h, the header for device code, in the order that the documentation of the host
  * interface gives.
  *
@@ -55,8 +55,8 @@ struct output {
     double min_search_lambda;             /* of the generator */
 };
 
-/* A Poisson distribution, on the device. Sequences use the histogram, and round normal numbers above
- * MIN_GAUSS_LAMBDA. Other generators use it for small lambda; else they search the cumulative
+/* A Poisson distribution, on the device. Sequences use the histogram, and round normal numbers
+ * above MIN_GAUSS_LAMBDA. Other generators use it for small lambda; else they search the cumulative
  * probabilities, which keeps the order of the numbers. 64-bit numbers are rounded, too. */
 struct poisson_tables {
     curandDiscreteDistribution_st distribution; /* what programs see: a pointer to it */

@@ -26,8 +26,8 @@ curandStatus_t mtgp32_seed(curandGenerator_st *g) {
                                        (int)count_sequences(g), g->seed);
 }
 
-/* Block b draws the rows that belong to sequence b; the first row, of which earlier calls have taken
- * `taken` elements, to sequence `first`. Its block steps back to draw the row once more: the state
+/* Block b draws the rows that belong to sequence b; the first row, of which earlier calls have
+ * taken `taken` elements, to sequence `first`. Its block steps back to draw the row once more: the state
  * holds the numbers of four rows. */
 template <output_kind K>
 __global__ void curand_mtgp32(curandStateMtgp32_t *states, unsigned first, unsigned taken,

@@ -8,7 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-enum { BLOCK = 64, SEED_STEP = 3133713, THREADS_XORWOW = 4096, THREADS_MRG32K3A = 81920, THREADS_PHILOX = 65536 };
+enum { BLOCK = 64, THREADS_XORWOW = 4096, THREADS_MRG32K3A = 81920, THREADS_PHILOX = 65536 };
+enum { SEED_STEP = 3133713 }; /* between the threads of CURAND_ORDERING_PSEUDO_SEEDED */
 
 static unsigned count_threads(const curandGenerator_st *g) {
     bool is_legacy = g->ordering == CURAND_ORDERING_PSEUDO_LEGACY;
@@ -123,8 +124,8 @@ using draw = std::conditional_t<
 
 /* ---- generation ---- */
 
-/* The first step belongs to thread `first`; earlier calls have taken `taken` of its elements. A step
- * that the call doesn't use up is drawn again by the next one. */
+/* The first step belongs to thread `first`; earlier calls have taken `taken` of its elements. A
+ * step that the call doesn't use up is drawn again by the next one. */
 template <output_kind K, typename State>
 __global__ void curand_sequences(State *states, unsigned threads, unsigned first, unsigned taken,
                                  output o) {
@@ -158,7 +159,8 @@ static curandStatus_t launch_sequences(curandGenerator_st *g, const output *o) {
 }
 template <output_kind K>
 static curandStatus_t launch_kind(curandGenerator_st *g, const output *o) {
-    if (is_normal(K) && count_elements(g) == 1 && o->count % 2) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+    if (is_normal(K) && count_elements(g) == 1 && o->count % 2)
+        return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
     switch (g->type) {
     case CURAND_RNG_PSEUDO_XORWOW: return launch_sequences<K, curandStateXORWOW_t>(g, o);
     case CURAND_RNG_PSEUDO_MRG32K3A: return launch_sequences<K, curandStateMRG32k3a_t>(g, o);

@@ -121,7 +121,8 @@ static curandStatus_t launch_sobol(curandGenerator_st *g, const output *o) {
 }
 template <output_kind K>
 static curandStatus_t launch_kind(curandGenerator_st *g, const output *o) {
-    return sobol_is_wide(g) ? launch_sobol<K, unsigned long long>(g, o) : launch_sobol<K, unsigned>(g, o);
+    return sobol_is_wide(g) ? launch_sobol<K, unsigned long long>(g, o)
+                            : launch_sobol<K, unsigned>(g, o);
 }
 
 curandStatus_t sobol_generate(curandGenerator_st *g, const output *o) {

@@ -162,6 +162,7 @@ static void settings() {
     cudaStream_t stream;
     size_t size = 0, again = 0;
     long long n[] = {300};
+    int embed[] = {8};
     OK(cufftCreate(&plan));
     expect(cufftExecC2C(plan, nullptr, nullptr, CUFFT_FORWARD) == CUFFT_INVALID_PLAN, "exec before make");
     OK(cufftSetAutoAllocation(plan, 0));
@@ -179,6 +180,7 @@ static void settings() {
     expect(cufftDestroy(plan) == CUFFT_INVALID_PLAN, "destroyed twice");
     expect(cufftPlan1d(&plan, 0, CUFFT_C2C, 1) == CUFFT_INVALID_SIZE, "no elements");
     expect(cufftPlan1d(&plan, 8, CUFFT_C2C, 0) == CUFFT_INVALID_SIZE, "no batch");
+    expect(cufftPlanMany(&plan, 1, embed, embed, 1, 8, nullptr, 1, 8, CUFFT_C2C, 1) == CUFFT_INVALID_VALUE, "one embedding");
     printf("settings done\n");
 }
 
