@@ -101,7 +101,7 @@ static unsigned find_vendor_library(const char *arg) {
 /* Warns about NVIDIA's host libraries: they hold kernels only as machine code and bring their own
  * runtime. */
 static void warn_machine_code_only(const char *arg) {
-    static const char *const libraries[] = {"cublasLt", "cufftw", "cusolver", "cudnn", "nccl",
+    static const char *const libraries[] = {"cublasLt", "cufftw", "cusolver", "cudnn",  "nccl",
                                             "nppc",     "nppi",   "npps",     "nvjpeg", NULL};
     for (const char *const *l = libraries; *l && starts_with(arg, "-l"); l++)
         if (!strcmp(arg + 2, *l))

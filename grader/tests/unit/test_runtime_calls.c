@@ -110,10 +110,11 @@ END_TEST
 START_TEST(every_cufft_function_is_exported_or_listed_as_unsupported) {
     char b[4096], command[5000];
     find_build(b, sizeof b);
-    snprintf(command, sizeof command, "grep -q 'define CUFFT_VERSION 12000$' %s/cuda/include/cufft.h",
-             b);
+    snprintf(command, sizeof command,
+             "grep -q 'define CUFFT_VERSION 12000$' %s/cuda/include/cufft.h", b);
     if (system(command)) return; /* the list is of that toolkit */
-    check_header("cufftXt.h", "cufftResult *\\(__attribute__[^;]*))) *\\)\\?cufft[A-Z][A-Za-z_0-9]* *(",
+    check_header("cufftXt.h",
+                 "cufftResult *\\(__attribute__[^;]*))) *\\)\\?cufft[A-Z][A-Za-z_0-9]* *(",
                  "libwbcufft.a", "grader/cufft/unsupported.def");
 }
 END_TEST
