@@ -7,7 +7,7 @@
 #                       check-hostile: attacks; check-mufu: approximate functions, all operands
 #   make test SUITE=x   run one suite of unit tests
 #   make bench          measure the simulator's speed; bench-calls: the runtime's calls
-#   make cublas         build cuBLAS for `build/simgpu nvcc`, half a minute; cusparse: cuSPARSE
+#   make cublas         build cuBLAS for `build/simgpu nvcc`, half a minute; also cusparse, cufft, curand
 #   make fuzz           fuzz the parsers of foreign bytes with libFuzzer
 #   make pictures       draw the lessons' pictures
 #   make site           write lessons, tasks, ladders and guides as pages into build/site
@@ -235,9 +235,10 @@ $(B)/libexec/hostproc: $(call obj,grader/runtime/host.c grader/runtime/client.c)
 $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
-# Our cuBLAS and cuSPARSE have kernels, so nvcc compiles them: PTX for the oldest architecture of its
+# Our vendor libraries have kernels, so nvcc compiles them: PTX for the oldest architecture of its
 # toolkit. A toolkit without their header can't compile programs that call them, so the objects
 # stay empty.
+vendor_libraries := cublas cusparse cufft curand
 define VENDOR_LIBRARY
 $(B)/obj/grader/$(1)/%.o: grader/$(1)/%.cu $(B)/flags | $(B)/setup.done
 	@mkdir -p $$(@D)
@@ -251,6 +252,8 @@ $(B)/lib/libwb$(1).a: $(patsubst %.cu,$(B)/obj/%.o,$(wildcard grader/$(1)/*.cu))
 endef
 $(eval $(call VENDOR_LIBRARY,cublas,cublas_v2.h))
 $(eval $(call VENDOR_LIBRARY,cusparse,cusparse.h))
+$(eval $(call VENDOR_LIBRARY,cufft,cufftXt.h))
+$(eval $(call VENDOR_LIBRARY,curand,curand_kernel.h))
 # A fake driver that checks its callers, for the tests of the gpu backend; then programs that
 # compare the time model with measurements.
 fake_c := $(wildcard grader/tests/fakecuda/*.c)
@@ -329,14 +332,14 @@ PATIENT := CK_DEFAULT_TIMEOUT=60 $(if $(SAN),CK_TIMEOUT_MULTIPLIER=10)
 # Installs programs, book and guides below PREFIX (grader/install.sh). DESTDIR stages them for a
 # package.
 PREFIX ?= /usr/local
-install: all cublas cusparse
+install: all $(vendor_libraries)
 	$(Q)sh grader/install.sh $(B) '$(PREFIX)' '$(DESTDIR)'
 uninstall:
 	$(Q)sh grader/install.sh $(B) '$(PREFIX)' '$(DESTDIR)' uninstall
 grade: all
 	$(Q)$(B)/grader run || [ $$? = 1 ]
 suites := $(sort $(shell sed -n 's/^UNIT_SUITE(\(.*\)) {/\1/p' $(unit_c) /dev/null))
-tests  := all cublas cusparse $(B)/makesite $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
+tests  := all $(vendor_libraries) $(B)/makesite $(B)/tests/unit $(B)/tests/hostile $(B)/tests/hostile-device $(B)/tests/libfakecuda.so
 # The attacks come last: they look for what a grader leaves behind, and other tests kill graders.
 check: check-suites check-exercises check-format
 	$(Q)$(PATIENT) $(B)/tests/hostile --quick
@@ -416,7 +419,7 @@ dist:
 student-release: all
 	$(Q)sh grader/dist.sh $(B) student $(RELEASED)
 # Makes a Debian package in build/ (grader/deb.sh).
-deb: all cublas cusparse
+deb: all $(vendor_libraries)
 	$(Q)sh grader/deb.sh $(B)
 # Tests the package and the containers' steps in a fresh Debian, as another user. ROOT names a
 # folder that debootstrap made.
@@ -483,5 +486,5 @@ $(fuzzers:%=$(B)/%): $(B)/%: $(B)/obj/grader/tests/fuzz/fuzz_%.o $(B)/obj/grader
 clean:
 	rm -rf build
 
-.PHONY: all code-digest cublas cusparse baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-exercises check-gradescope check-headers check-install check-large check-memory check-mixed check-native check-similar check-slurm check-workers check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
+.PHONY: all code-digest $(vendor_libraries) baselines bench bench-again bench-calls bench-loop book check check-arm check-book check-class check-deb check-dist check-editors check-exercises check-gradescope check-headers check-install check-large check-memory check-mixed check-native check-similar check-slurm check-workers check-counters check-format check-hostile check-long check-mufu check-pages check-roots check-suites clean deb dist format fuzz gpu-carry gpu-report grade install model-pages new pictures setup site slides student-release test time-model uninstall
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null) $(B)/native_prelude.d

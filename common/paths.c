@@ -227,6 +227,8 @@ static const struct {
     {"libwbcudart.a", "lib/libwbcudart.a", "../lib/warpbook/libwbcudart.a"},
     {"libwbcublas.a", "lib/libwbcublas.a", "../lib/warpbook/libwbcublas.a"},
     {"libwbcusparse.a", "lib/libwbcusparse.a", "../lib/warpbook/libwbcusparse.a"},
+    {"libwbcufft.a", "lib/libwbcufft.a", "../lib/warpbook/libwbcufft.a"},
+    {"libwbcurand.a", "lib/libwbcurand.a", "../lib/warpbook/libwbcurand.a"},
     {"carry", "lib/carry", "../lib/warpbook/carry"},
 };
 

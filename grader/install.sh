@@ -3,7 +3,7 @@
 # Below DESTDIR/PREFIX it makes
 #   bin/                  grader, simgpu
 #   libexec/warpbook/     the programs that run in the sandbox
-#   lib/warpbook/         the runtime library, which submissions are linked with; our cuBLAS; the
+#   lib/warpbook/         the runtime library, which submissions are linked with; our vendor libraries; the
 #                         toolkit, if setup fetched one
 #   share/warpbook/       the book: chapters, solutions, common (headers, for hidden cases);
 #                         `installed`, by which programs know that they are installed
@@ -95,7 +95,7 @@ done
 program "$build/simgpu" bin/simgpu
 program "$build/libexec/device" libexec/warpbook/device
 program "$build/libexec/hostproc" libexec/warpbook/hostproc
-for library in libwbcudart.a libwbcublas.a libwbcusparse.a; do put 644 "$build/lib/$library" lib/warpbook/$library; done
+for library in libwbcudart.a libwbcublas.a libwbcusparse.a libwbcufft.a libwbcurand.a; do put 644 "$build/lib/$library" lib/warpbook/$library; done
 strip -g -o "$build/install.stripped" "$build/lib/libsimgpu.a"
 put 644 "$build/install.stripped" lib/libsimgpu.a
 sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$(sh grader/version.sh | cut -d' ' -f1)|" \

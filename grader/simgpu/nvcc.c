@@ -71,7 +71,7 @@ struct nvcc_command {
 };
 
 /* NVIDIA's libraries that ours replace: libNAME.so by libwbNAME.a. */
-static const char *const vendor_libraries[] = {"cusparse", "cublas"};
+static const char *const vendor_libraries[] = {"cusparse", "cublas", "cufft", "curand"};
 enum { VENDOR_LIBRARIES = sizeof vendor_libraries / sizeof *vendor_libraries };
 
 /* Returns true for the libraries that ours replaces: it holds the runtime and the driver API. */
@@ -101,16 +101,15 @@ static unsigned find_vendor_library(const char *arg) {
 /* Warns about NVIDIA's host libraries: they hold kernels only as machine code and bring their own
  * runtime. */
 static void warn_machine_code_only(const char *arg) {
-    static const char *const libraries[] = {"cublasLt", "cufft", "cufftw", "curand",
-                                            "cusolver", "cudnn", "nccl",   "nppc",
-                                            "nppi",     "npps",  "nvjpeg", NULL};
+    static const char *const libraries[] = {"cublasLt", "cufftw", "cusolver", "cudnn",  "nccl",
+                                            "nppc",     "nppi",   "npps",     "nvjpeg", NULL};
     for (const char *const *l = libraries; *l && starts_with(arg, "-l"); l++)
         if (!strcmp(arg + 2, *l))
             fprintf(stderr,
                     "simgpu nvcc: lib%s contains only machine code, which the simulated device "
                     "cannot run: its calls will "
-                    "fail. Kernels of your own, cuBLAS, cuSPARSE, CUB, Thrust and cuRAND's device "
-                    "functions (curand_kernel.h) run.\n",
+                    "fail. Kernels of your own, cuBLAS, cuSPARSE, cuFFT, cuRAND, CUB and Thrust "
+                    "run.\n",
                     *l);
 }
 
@@ -184,7 +183,8 @@ static void add_runtime(struct nvcc_command *c, char *library) {
     *strrchr(library, '/') = 0;
     c->argv[c->argc++] = "-L";
     c->argv[c->argc++] = library;
-    static char *const options[VENDOR_LIBRARIES] = {"-lwbcusparse", "-lwbcublas"};
+    static char *const options[VENDOR_LIBRARIES] = {"-lwbcusparse", "-lwbcublas", "-lwbcufft",
+                                                    "-lwbcurand"};
     for (unsigned i = 0; i < VENDOR_LIBRARIES; i++)
         if (c->vendor_libraries >> i & 1) c->argv[c->argc++] = options[i];
     c->argv[c->argc++] = "-lwbcudart";

@@ -63,7 +63,7 @@ static int64_t changed(const char *path) {
 
 static void build(const char *name, const struct program_directives *w, const char *program) {
     const char *b = build_folder();
-    char source[512], inputs[6][4200];
+    char source[512], inputs[8][4200];
     snprintf(source, sizeof source, "%s/%s.cu", folder, name);
     snprintf(inputs[0], sizeof inputs[0], "%s", source);
     snprintf(inputs[1], sizeof inputs[1], "%s/programs/check.h", folder);
@@ -71,8 +71,10 @@ static void build(const char *name, const struct program_directives *w, const ch
     snprintf(inputs[3], sizeof inputs[3], "%s/simgpu", b);
     snprintf(inputs[4], sizeof inputs[4], "%s/lib/libwbcublas.a", b);
     snprintf(inputs[5], sizeof inputs[5], "%s/lib/libwbcusparse.a", b);
+    snprintf(inputs[6], sizeof inputs[6], "%s/lib/libwbcufft.a", b);
+    snprintf(inputs[7], sizeof inputs[7], "%s/lib/libwbcurand.a", b);
     int64_t newest = 1;
-    for (unsigned i = 0; i < 6; i++)
+    for (unsigned i = 0; i < 8; i++)
         if (changed(inputs[i]) > newest) newest = changed(inputs[i]);
     if (changed(program) > newest) return;
     int status = shell("%s/simgpu nvcc %s %s -o %s", b, w->nvcc, source, program);
