@@ -363,10 +363,10 @@ struct sim_launch {
 };
 
 /* Work that keeps an SM busy: warp instructions; sectors beyond L1 of global and local memory and
- * textures; wavefronts of shared memory, plus the multiplicity of global atomics. Only traced
- * launches count the last two. */
+ * textures; wavefronts of shared memory, plus the multiplicity of global atomics; instructions of
+ * the warp that executes most of a block. Only traced launches count the last three. */
 struct sim_block_work {
-    uint64_t warp_insns, sectors, wavefronts;
+    uint64_t warp_insns, sectors, wavefronts, longest_warp_insns;
 };
 
 struct sim_result {

@@ -216,6 +216,14 @@ static void set_warp_aggregation(struct merge_ctx *m, const struct op *o, struct
         same_value || (!is_pre_sm80 && !is_result_used) ? AGGREGATE_ALWAYS : AGGREGATE_FULL_WARPS;
 }
 
+/* ---- constant memory ---- */
+
+/* ptxas loads a word whose address is uniform into a uniform register or makes it an operand, else
+ * each lane into its register. */
+static void mark_lane_address(struct merge_ctx *m, const struct op *o, struct mem_desc *d) {
+    d->has_lane_address = d->space == SPACE_CONST && !is_uniform_ref(m, o->src[0]);
+}
+
 /* ---- a function ---- */
 
 static void process_op(struct merge_ctx *m, u32 i) {
@@ -224,6 +232,7 @@ static void process_op(struct merge_ctx *m, u32 i) {
     const char *name = insn_opcodes[o->opcode].name;
     bool ld = strcmp(name, "ld") == 0, st = strcmp(name, "st") == 0,
          atom = strcmp(name, "atom") == 0;
+    if (ld) mark_lane_address(m, o, &module->mems[o->aux]);
     if (ld) process_load(m, i, o, &module->mems[o->aux]);
     if (st) process_store(m, i, o, &module->mems[o->aux]);
     if (atom) set_warp_aggregation(m, o, &module->mems[o->aux]);
@@ -232,23 +241,24 @@ static void process_op(struct merge_ctx *m, u32 i) {
     if (!ld && !st) flush_groups_of_base(m, o->dst);
 }
 
-static bool has_memory(const struct decoder *d, bool *atomics) {
+static bool has_memory(const struct decoder *d, bool *needs_uniformity) {
     bool shared = false;
-    *atomics = false;
+    *needs_uniformity = false;
     for (u32 i = 0; i < d->f->ninsns; i++) {
         const char *op = d->f->insns[i].opcode;
         shared |= decode_opcode_has(op, "shared") || decode_opcode_has(op, "shared::cta");
-        *atomics |= strncmp(op, "atom", 4) == 0 || strncmp(op, "red.", 4) == 0;
+        *needs_uniformity |= strncmp(op, "atom", 4) == 0 || strncmp(op, "red.", 4) == 0 ||
+                             decode_opcode_has(op, "const");
     }
-    return shared || *atomics;
+    return shared || *needs_uniformity;
 }
 
 void decode_merge_accesses(struct decoder *d) {
-    bool atomics;
-    if (d->m->options->ptx_counters || !has_memory(d, &atomics)) return;
+    bool needs_uniformity;
+    if (d->m->options->ptx_counters || !has_memory(d, &needs_uniformity)) return;
     struct merge_ctx *m = xcalloc(1, sizeof *m);
     m->d = d;
-    m->reg_analysis = decode_analyze_registers(d, atomics);
+    m->reg_analysis = decode_analyze_registers(d, needs_uniformity);
     m->slot_reg = xcalloc(d->frame_bytes / 64 + 1, sizeof *m->slot_reg);
     for (u32 i = 0; i <= d->frame_bytes / 64; i++) m->slot_reg[i] = -1;
     for (u32 i = 0; i < d->f->nregs; i++)

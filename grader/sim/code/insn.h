@@ -232,6 +232,7 @@ struct mem_desc {
     /* For a load of several elements, a bit each: the value is only stored again, or unused. */
     u8 copy_only_mask;
     u8 warp_aggregation;   /* AGGREGATE_…: one lane does the warp's atomic (access_merging.c) */
+    u8 has_lane_address;   /* constant memory: the address may differ between lanes */
     u8 verified_by_atomic; /* a later atomic verifies the loaded value (cas_retry.c) */
     u8 is_cp_async;        /* the store of a cp.async; its load is op.target ops earlier */
     u8 is_texture;         /* a texture fetch or surface access (code/tex.h) */

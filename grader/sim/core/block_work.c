@@ -18,16 +18,18 @@ static struct sim_block_work sum_work(const struct worker *k) {
     return w;
 }
 
+static void update_max(uint64_t *a, uint64_t b) { *a = b > *a ? b : *a; }
+
 void block_work_account(struct worker *k, struct block *b) {
     core_count_repeated_loads(k);
     struct sim_block_work current = sum_work(k);
     b->work.sectors += current.sectors - k->accounted_work.sectors;
     b->work.wavefronts += current.wavefronts - k->accounted_work.wavefronts;
     b->work.warp_insns = b->warp_insns;
+    for (u32 i = 0; i < b->nwarps; i++)
+        update_max(&b->work.longest_warp_insns, b->warps[i].warp_insns);
     k->accounted_work = current;
 }
-
-static void update_max(uint64_t *a, uint64_t b) { *a = b > *a ? b : *a; }
 
 void block_work_finish(struct worker *k, struct block *b) {
     struct launch *l = k->launch;
@@ -40,5 +42,6 @@ void block_work_finish(struct worker *k, struct block *b) {
         update_max(&l->max_block_work.sectors, b->work.sectors);
     l->total_work.wavefronts += b->work.wavefronts,
         update_max(&l->max_block_work.wavefronts, b->work.wavefronts);
+    update_max(&l->max_block_work.longest_warp_insns, b->work.longest_warp_insns);
     pthread_mutex_unlock(&l->work_lock);
 }

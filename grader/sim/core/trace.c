@@ -160,17 +160,20 @@ static void mark_partial_sectors(const u64 *ea, u32 mask, u32 span, u64 *line, u
             if (covered[i][k] && covered[i][k] != ~0u) line[i] |= 16ull << k;
 }
 
-static u32 collect_addresses(const u64 *ea, u32 mask, u64 out[64], u32 *max_multiplicity) {
+static u32 collect_addresses(const u64 *ea, u32 mask, u32 swapping_lanes, u64 out[64],
+                             u32 *max_multiplicity) {
     u32 n = 0;
     *max_multiplicity = 0;
     for (u32 l = 0; l < 32; l++) {
         if (!(mask >> l & 1)) continue;
-        u64 address = ea[l] & ((1ull << 56) - 1);
+        u64 address = trace_word_address(ea[l]);
         u32 i = 0;
-        while (i < n && (out[i] & ((1ull << 56) - 1)) != address) i++;
+        while (i < n && trace_word_address(out[i]) != address) i++;
         out[i] = i < n ? out[i] + (1ull << 56) : address | 1ull << 56;
+        if (swapping_lanes >> l & 1) out[i] |= TRACE_SWAPPED;
         if (i == n) n++;
-        if (out[i] >> 56 > *max_multiplicity) *max_multiplicity = (u32)(out[i] >> 56);
+        if (trace_lanes_on_word(out[i]) > *max_multiplicity)
+            *max_multiplicity = trace_lanes_on_word(out[i]);
     }
     return n;
 }
@@ -239,7 +242,8 @@ void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const 
     u32 n = 0, span = (u32)d->width * d->count, wavefronts = 1;
     bool atomic = d->verb == MEM_ATOM || d->verb == MEM_RED;
     if (atomic && is_aggregated(d, m, mask)) mask &= -mask;
-    if (space == SPACE_GLOBAL && atomic) n = collect_addresses(ea, mask, entry, &wavefronts);
+    if (space == SPACE_GLOBAL && atomic)
+        n = collect_addresses(ea, mask, x->trace->swapping_lanes, entry, &wavefronts);
     else if (space == SPACE_GLOBAL) {
         n = collect_lines(ea, mask, span, entry);
         if (d->verb == MEM_STORE) mark_partial_sectors(ea, mask, span, entry, n);
@@ -261,6 +265,7 @@ void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const 
                   (struct access_header){
                       .space = space, .verb = d->verb, .lanes = active, .wavefronts = wavefronts},
                   entry, n);
+    x->trace->swapping_lanes = 0;
 }
 
 void trace_texture(struct exec *x, const struct op *o, u8 verb, const u64 *sector, u32 n,

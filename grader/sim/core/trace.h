@@ -6,7 +6,8 @@
  *
  *   global, constant, generic   one word for each 128-byte line: line number << 8 | mask of the
  *                               sectors that a store covers partially << 4 | mask of all sectors
- *   global atomics              one word for each address: multiplicity << 56 | address
+ *   global atomics              one word for each address: multiplicity << 56 | address; the top
+ *                               bit marks a compare-and-swap that finds the value it expects
  *   local                       one word for each 128-byte line: number of the word in the
  *                               threads' local memory << 8 | mask of the sectors
  *   shared                      none: the header says everything
@@ -24,6 +25,11 @@
 
 #define TRACE_ACCESS (1ull << 63)
 enum { TRACE_GRID_BARRIER = 7 /* a space in addition to those of enum mem_space */ };
+
+/* Of an entry of a global atomic. */
+#define TRACE_SWAPPED (1ull << 63)
+static inline u32 trace_lanes_on_word(u64 entry) { return (u32)(entry >> 56) & 0x7f; }
+static inline u64 trace_word_address(u64 entry) { return entry & ((1ull << 56) - 1); }
 
 static inline bool trace_is_access(u64 w) { return w >> 63; }
 static inline u32 trace_op_or_segment(u64 w) { return (u32)w; } /* segment, or op of the access */
@@ -74,6 +80,7 @@ struct trace_block {
     u32 decimation_level;
     bool truncated, has_run; /* truncated: some words were not kept */
     struct trace_warp *warps;
+    u32 swapping_lanes; /* of the compare-and-swap to be traced: those that find what they expect */
     bool records_max_access; /* only a few blocks do */
     struct trace_max_access *max_accesses;
     u32 nmax_accesses, max_access_capacity, *max_access_index; /* by op: index + 1, 0 = none */

@@ -216,6 +216,19 @@ static void atom_lanes(struct exec *x, const struct op *o, const struct mem_desc
     }
 }
 
+/* Returns the lanes whose compare-and-swap finds the value that it expects. The words are checked.
+ */
+static u32 swapping_lanes(const struct exec *x, const struct mem_desc *d, const u64 *ea, u32 mask) {
+    u32 lanes = 0;
+    if (d->atom != ATOM_CAS || d->width > 8) return 0;
+    FOR_ACTIVE_LANES(mask) {
+        u64 expected = lane_operand(x, d->operand[0], l, d->width), found = 0;
+        memcpy(&found, x->memory->bytes + (ea[l] - SIM_BASE), d->width);
+        if (found == expected) lanes |= 1u << l;
+    }
+    return lanes;
+}
+
 /* Updates the shared memory of other blocks of the cluster, which this worker runs, too. */
 static void atom_remote(struct exec *x, const struct op *o, const struct mem_desc *d, u32 stat,
                         const u64 *ea, u32 mask) {
@@ -250,6 +263,8 @@ void ISAFN(op_atom)(struct exec *x, const struct op *o, u32 mask) {
         bool checked = ISAFN(lane_count_atomic_global)(x, o, d, d->stat, ea, mask & ~shared);
         bool at_grid_barrier = x->worker->launch->grid_barrier.word_address &&
                                grid_barrier_arrive(x, o, d, ea, mask & ~shared);
+        if (x->trace && checked)
+            x->trace->swapping_lanes = swapping_lanes(x, d, ea, mask & ~shared);
         if (!at_grid_barrier) TRACE(x, o, SPACE_GLOBAL, d->stat, ea, mask & ~shared);
         atom_lanes(x, o, d, ea, mask & ~shared, SPACE_GLOBAL, checked);
     }

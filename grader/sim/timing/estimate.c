@@ -31,6 +31,7 @@ struct sample_plan {
     bool registers_estimated;
     u64 sampled[MAX_SAMPLE_BLOCKS + 8];
     u32 nsampled;
+    bool adds_last; /* the grid's last block is sampled for what it does behind the others */
 };
 
 /* Returns the middle of an axis of the grid; with a key, a random coordinate in its middle half,
@@ -87,8 +88,9 @@ static int by_number(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Selects `n` blocks spread over the grid, and the base block with its neighbours. */
-static void select_blocks(struct sample_plan *p, u32 n) {
+/* Selects `n` blocks spread over the grid, and the base block with its neighbours; with `last`, the
+ * last one too, which finishes a launch in which the last block to count does more. */
+static void select_blocks(struct sample_plan *p, u32 n, bool last) {
     u64 total = p->geometry.nblocks,
         stride[3] = {1, p->geometry.grid[0], (u64)p->geometry.grid[0] * p->geometry.grid[1]};
     u32 k = 0;
@@ -101,6 +103,8 @@ static void select_blocks(struct sample_plan *p, u32 n) {
     p->nsampled = 0;
     for (u32 i = 0; i < k; i++)
         if (!i || p->sampled[i] != p->sampled[i - 1]) p->sampled[p->nsampled++] = p->sampled[i];
+    p->adds_last = last && p->sampled[p->nsampled - 1] != total - 1;
+    if (p->adds_last) p->sampled[p->nsampled++] = total - 1;
 }
 
 static u32 sample_size(const struct sample_plan *p, u64 instructions_of_block, u64 budget) {
@@ -132,14 +136,16 @@ static struct sim_trace *trace_launch(struct sim *s, const struct sim_launch *l,
     u64 budget = o->max_warp_instructions ? o->max_warp_instructions : default_budget;
     bool full_grid = o->full_grid || sim_kernel_has_interblock_deps(l->kernel);
     u64 nwarps = (p->threads + 31) / 32, total_warps = p->geometry.nblocks * nwarps;
-    select_blocks(
-        p, sample_size(p, full_grid || total_warps < 64 ? 0 : count_block_instructions(s, l, p),
-                       budget));
+    select_blocks(p,
+                  sample_size(p,
+                              full_grid || total_warps < 64 ? 0 : count_block_instructions(s, l, p),
+                              budget),
+                  full_grid);
     struct sim_sample sample = {.blocks = p->sampled,
                                 .nblocks = p->nsampled,
                                 .words_per_block = trace_words_per_block,
                                 .sampled_only = !full_grid};
-    if (full_grid) sample.words_per_block = 4 * budget / p->nsampled + 1024;
+    if (full_grid) sample.words_per_block = 4 * budget / (p->nsampled - p->adds_last) + 1024;
     return sim_launch_traced(s, l, &sample, out);
 }
 
@@ -253,18 +259,72 @@ static double lower_bound_cycles(const struct replay_input *in, double traced, d
 
 static double max_double(double a, double b) { return a > b ? a : b; }
 
-/* Returns the launch's cycles; if all blocks have run and did more work than the sample, corrected
- * for that: for the total, and for one long block that runs alone on an idle device. The latter is
- * modelled by a replay of the longest traced block on one SM. */
-static double extrapolate_to_grid(const struct replay_input *in, const struct sim_result *out,
-                                  double cycles, bool *exceeds_sample) {
+/* Returns the cycles of one block on an idle device. */
+static struct replay_result replay_alone(const struct replay_input *in, struct sim_trace *trace,
+                                         u32 block) {
     struct replay_input single_block = *in;
     struct replay_result r;
+    single_block.trace = trace, single_block.block_order = &block, single_block.nblock_order = 1,
+    single_block.blocks_on_sm = single_block.resident_blocks = 1, single_block.active_sms = 1;
+    time_replay(&single_block, &r);
+    free(r.op_stalls);
+    return r;
+}
+
+/* Returns the index of the block whose longest warp executes most. */
+static u32 find_straggler(const struct sim_trace *t) {
+    u32 k = 0;
+    for (u32 i = 0; i < t->nblocks; i++)
+        if (t->blocks[i].work.longest_warp_insns > t->blocks[k].work.longest_warp_insns) k = i;
+    return k;
+}
+
+/* Returns the cycles for which the launch's longest warp runs on behind the others, if all blocks
+ * are resident at once and its block is traced: the last one, which counts that all others have
+ * finished and does the rest. Where blocks fetch their work, the longest of all may be so only in
+ * the simulator's order. `all`: the trace with the grid's last block. */
+static double straggler_cycles(const struct replay_input *in, struct sim_trace *all,
+                               const struct sim_result *out) {
+    u32 straggler = find_straggler(all), typical = find_straggler(in->trace);
+    u64 longest = all->blocks[straggler].work.longest_warp_insns,
+        expected = in->trace->blocks[typical].work.longest_warp_insns;
+    if (in->blocks_on_sm > in->resident_blocks ||
+        longest < out->max_block_work.longest_warp_insns ||
+        (double)longest <= outlier_ratio * (double)expected)
+        return 0;
+    return max_double(0, replay_alone(in, all, straggler).cycles -
+                             replay_alone(in, in->trace, typical).cycles);
+}
+
+/* Returns the index of the block that executes most. */
+static u32 find_heaviest(const struct sim_trace *t) {
+    u32 k = 0;
+    for (u32 i = 0; i < t->nblocks; i++)
+        if (t->blocks[i].work.warp_insns > t->blocks[k].work.warp_insns) k = i;
+    return k;
+}
+
+/* Returns the cycles of the block that executes most of all, alone on the device: those of the
+ * heaviest traced one, in proportion. */
+static double heaviest_block_cycles(const struct replay_input *in, struct sim_trace *all,
+                                    const struct sim_result *out) {
+    u32 k = find_heaviest(all);
+    struct replay_result r = replay_alone(in, all, k);
+    double ratio = (double)out->max_block_work.warp_insns / (double)all->blocks[k].work.warp_insns;
+    return (r.cycles - r.grid_barrier_cycles) * max_double(ratio, 1) + r.grid_barrier_cycles;
+}
+
+/* Returns the launch's cycles; if all blocks have run and did more work than the sample, corrected
+ * for that: for the total, for a warp that runs on behind the others, and for one long block that
+ * runs alone on an idle device. */
+static double extrapolate_to_grid(const struct replay_input *in, struct sim_trace *all,
+                                  const struct sim_result *out, double cycles,
+                                  bool *exceeds_sample) {
     struct sim_block_work sum = {0}, max_work = {0};
-    u32 longest = 0;
     for (u32 i = 0; i < in->nblock_order; i++) {
         const struct sim_block_work *w = &in->trace->blocks[in->block_order[i]].work;
-        if (w->warp_insns > max_work.warp_insns) longest = i, max_work.warp_insns = w->warp_insns;
+        max_work.warp_insns =
+            w->warp_insns > max_work.warp_insns ? w->warp_insns : max_work.warp_insns;
         sum.warp_insns += w->warp_insns, sum.sectors += w->sectors, sum.wavefronts += w->wavefronts;
         max_work.sectors = w->sectors > max_work.sectors ? w->sectors : max_work.sectors;
         max_work.wavefronts =
@@ -274,14 +334,9 @@ static double extrapolate_to_grid(const struct replay_input *in, const struct si
     double work_ratio = (double)out->total_work.warp_insns / expected, sampled = cycles;
     double block_work_ratio = (double)out->max_block_work.warp_insns / (double)max_work.warp_insns;
     if (work_ratio > outlier_ratio) cycles *= work_ratio;
-    if (block_work_ratio > outlier_ratio) {
-        single_block.block_order = in->block_order + longest, single_block.nblock_order = 1,
-        single_block.blocks_on_sm = single_block.resident_blocks = 1, single_block.active_sms = 1;
-        time_replay(&single_block, &r);
-        free(r.op_stalls);
-        cycles = max_double(cycles, (r.cycles - r.grid_barrier_cycles) * block_work_ratio +
-                                        r.grid_barrier_cycles);
-    }
+    cycles += straggler_cycles(in, all, out);
+    if (block_work_ratio > outlier_ratio)
+        cycles = max_double(cycles, heaviest_block_cycles(in, all, out));
     cycles = max_double(
         cycles, lower_bound_cycles(in, (double)sum.sectors, (double)max_work.sectors,
                                    out->total_work.sectors, out->max_block_work.sectors, 0.25));
@@ -293,13 +348,14 @@ static double extrapolate_to_grid(const struct replay_input *in, const struct si
 }
 
 static void model_time(struct sim *s, const struct sim_launch *l, const struct time_options *o,
-                       const struct sample_plan *p, struct sim_trace *trace, struct sim_result *out,
+                       const struct sample_plan *p, struct sim_trace *all, struct sim_result *out,
                        struct time_estimate *t) {
     const struct gpu_device *d = s->options.device;
     struct region_table regions;
     struct traffic traffic;
     struct replay_result r;
-    time_regions_open(&regions, l->kernel->module, d, o->disabled_terms, trace);
+    struct sim_trace typical = {all->blocks, all->nblocks - p->adds_last}, *trace = &typical;
+    time_regions_open(&regions, l->kernel->module, d, o->disabled_terms, all);
     time_traffic_open(&traffic, s, trace, p->base_block, &p->geometry, d, o);
     struct schedule *schedule =
         o->disabled_terms & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING) | TERM_BIT(MERGING))
@@ -338,8 +394,8 @@ static void model_time(struct sim *s, const struct sim_launch *l, const struct t
     if (o->disabled_terms & TERM_BIT(TAIL)) in.active_sms *= tail;
     time_replay(&in, &r);
     bool exceeds_sample = false;
-    double cycles = extrapolate_to_grid(&in, out, r.cycles * truncation_factor(trace, &regions),
-                                        &exceeds_sample);
+    double cycles = extrapolate_to_grid(
+        &in, all, out, r.cycles * truncation_factor(trace, &regions), &exceeds_sample);
     if (o->disabled_terms & TERM_BIT(TAIL)) cycles /= tail;
     double launch = o->disabled_terms & TERM_BIT(LAUNCH) ? 0 : d->launch_seconds,
            device = cycles / d->clock_hz;

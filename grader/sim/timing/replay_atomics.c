@@ -7,10 +7,12 @@
  * switches to another sector. Each sector and each slice is a resource, shared with the SMs that
  * use it at the same time. Sources: docs/time-model.md, "Atomics".
  *
- * An entry of an atomic in a trace is its byte address, with the count of lanes on that word in the
- * top byte. */
+ * A compare-and-swap that depends on the word's last value, as in a loop that repeats it until it
+ * succeeds, comes a round trip after the swap before: until then it finds another value. If more
+ * lanes try than L2 serves in that time, a round takes until all have tried once. */
 #include "grader/sim/timing/sm_model.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* In updates, before compute capability 9.0; an H100 has no such cost. */
@@ -23,7 +25,6 @@ static const double red_l2_sectors = 2.8, atom_l2_sectors = 3.65, busy_sector_fa
 /* log2 of the bytes of a chunk; each chunk is modelled as a slice of its own. */
 enum { SLICE_SHIFT = 9 };
 
-static u64 entry_address(u64 entry) { return entry & ((1ull << 56) - 1); }
 static u64 sector_key(u64 address) { return address | 31; } /* never 0, which marks a free unit */
 static u64 slice_key(u64 address) { return L2_SLICE_KEY | address >> SLICE_SHIFT; }
 
@@ -65,8 +66,8 @@ static u64 scan_atomics(struct sm_model *m, const struct trace_block *block, u32
             bool is_atomic = trace_space(h) == SPACE_GLOBAL && trace_verb(h) >= MEM_ATOM;
             for (u32 k = 1; is_atomic && k <= trace_entries(h); k++, n++)
                 if (m)
-                    record_visit(m, sector_key(entry_address(s->words[i + k])), b),
-                        record_visit(m, slice_key(entry_address(s->words[i + k])), b);
+                    record_visit(m, sector_key(trace_word_address(s->words[i + k])), b),
+                        record_visit(m, slice_key(trace_word_address(s->words[i + k])), b);
             i += trace_entries(h);
         }
     }
@@ -101,14 +102,51 @@ static double reserve_atomic_unit(struct sm_model *m, u64 key, double at, double
     return t->free_at;
 }
 
+/* Cycles between successes of lanes that all try to swap one word, in latencies of an atomic, and
+ * the least of them for each lane that tries: H100, 0.25 us with 33 to 264 lanes, 0.35 with 1056,
+ * H200 the same (grader/tests/timing/effects-*.tsv, swap4-…). */
+static const double swap_latencies = 1.25, swap_attempt_cycles = 0.6;
+
+/* Returns the cycles until n lanes that all try at once have succeeded. */
+static double swap_cycles(double n, double latency) {
+    double few = latency / swap_attempt_cycles;
+    return n <= few ? n * latency : few * latency + swap_attempt_cycles * (n * n - few * few) / 2;
+}
+
+/* Returns the number of lanes that need `cycles` to succeed. */
+static double swap_count(double cycles, double latency) {
+    double few = latency / swap_attempt_cycles, rest = cycles - few * latency;
+    return rest <= 0 ? cycles / latency : sqrt(few * few + 2 * rest / swap_attempt_cycles);
+}
+
+/* Returns the swaps of the word by all SMs for each of this SM. k of the n sampled blocks swap it;
+ * at least one block of the SM does. */
+static double swaps_per_own(const struct sm_model *m, const struct atomic_unit *t) {
+    double n = m->sampled_blocks, k = t->nblocks;
+    if (k < 2) return 1;
+    double share = (k - 1) / (n - 1), all = (double)m->in->geometry->nblocks * share;
+    return max2(1, all / max2(1, m->in->blocks_on_sm * share));
+}
+
+/* Returns when a swap of the word that began at `at` succeeds: after those that try already. */
+static double reserve_swap(struct sm_model *m, u64 address, double at) {
+    struct atomic_unit *t = find(m, sector_key(address));
+    double latency = swap_latencies * m->lat_atomic,
+           waiting = swap_count(max2(0, t->swap_free_at - at), latency),
+           until = at + swap_cycles(waiting + swaps_per_own(m, t), latency);
+    if (is_disabled(m, TERM_BIT(ATOMICS))) return at;
+    t->busy_cycles += until - max2(t->swap_free_at, at);
+    return t->swap_free_at = until;
+}
+
 /* Returns the multiplicity of the busiest word in the sector of p[k]; adds the sector's entries to
  * `sector_entries`. */
 static double max_lanes_per_word(const u64 *p, u32 k, u64 *sector_entries) {
     double max_lanes = 0;
     for (u32 j = k; j <= trace_entries(*p); j++) {
-        if (entry_address(p[j]) >> 5 != entry_address(p[k]) >> 5) continue;
+        if (trace_word_address(p[j]) >> 5 != trace_word_address(p[k]) >> 5) continue;
         *sector_entries |= 1ull << (j - 1);
-        max_lanes = max2(max_lanes, (double)(p[j] >> 56));
+        max_lanes = max2(max_lanes, trace_lanes_on_word(p[j]));
     }
     return max_lanes;
 }
@@ -136,6 +174,12 @@ static double reserve_update_bandwidth(struct sm_model *m, u64 address, double s
                               (is_busy ? busy_sector_factor : 1));
 }
 
+static double reserve_word(struct sm_model *m, u64 entry, double at, double lanes, double update) {
+    u64 address = trace_word_address(entry);
+    return entry & TRACE_SWAPPED ? reserve_swap(m, address, at)
+                                 : reserve_atomic_unit(m, sector_key(address), at, lanes * update);
+}
+
 double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, double t,
                           const struct mem_desc *d, u8 *reason) {
     double start = time_memory_l1(m, t, 1, RESOURCE_L1), ready = start + m->lat_atomic,
@@ -146,13 +190,12 @@ double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, 
     for (u32 k = 1, n = trace_entries(*p); k <= n; k++) {
         if (handled_entries >> (k - 1) & 1) continue;
         double max_lanes = max_lanes_per_word(p, k, &handled_entries),
-               at = reserve_update_bandwidth(m, entry_address(p[k]), start, max_lanes,
+               at = reserve_update_bandwidth(m, trace_word_address(p[k]), start, max_lanes,
                                              d->result != REF_NONE),
-               fetched_at = fetch_sector(m, b, entry_address(p[k]), at),
-               done = max2(fetched_at, reserve_atomic_unit(m, sector_key(entry_address(p[k])), at,
-                                                           max_lanes * update_cycles));
-        struct atomic_unit *slice = find(m, slice_key(entry_address(p[k])));
-        u64 sector = entry_address(p[k]) >> 5;
+               fetched_at = fetch_sector(m, b, trace_word_address(p[k]), at),
+               done = max2(fetched_at, reserve_word(m, p[k], at, max_lanes, update_cycles));
+        struct atomic_unit *slice = find(m, slice_key(trace_word_address(p[k])));
+        u64 sector = trace_word_address(p[k]) >> 5;
         bool switches_sector = slice->last_sector && slice->last_sector != sector;
         double slice_cycles =
             (max_lanes + (switches_sector && m->d->cc_major < 9 ? sector_switch_cycles : 0)) *
@@ -166,12 +209,13 @@ double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, 
 }
 
 double time_atomic_free_at(struct sm_model *m, const u64 *p) {
-    u64 address = entry_address(p[1]);
+    u64 address = trace_word_address(p[1]);
     return max2(find(m, sector_key(address))->free_at, find(m, slice_key(address))->free_at);
 }
 
 double time_atomic_drain_time(const struct sm_model *m, double end) {
-    for (u32 i = 0; i < m->atomic_slots; i++) end = max2(end, m->atomic_units[i].free_at);
+    for (u32 i = 0; i < m->atomic_slots; i++)
+        end = max2(end, max2(m->atomic_units[i].free_at, m->atomic_units[i].swap_free_at));
     return end;
 }
 

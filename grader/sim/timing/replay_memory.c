@@ -380,10 +380,10 @@ static double access_dsmem(struct sm_model *m, u64 h, double t, u8 *reason) {
 }
 
 /* Returns the cycles of an access to constant memory: two for each distinct word (H100,
- * constant-run16 to -run1: 4.1, 8.1, 16.2 and 64.4 for 2, 4, 8 and 32); none for a single word,
- * which is mostly an operand of another instruction. */
-static double constant_wavefronts(u64 h) {
-    return trace_wavefronts(h) > 1 ? 2.0 * trace_wavefronts(h) : 0;
+ * constant-run32 to -run1: 2.1, 4.1, 8.1, 16.2 and 64.4 for 1, 2, 4, 8 and 32); none if all lanes
+ * have one address by construction, as an operand of another instruction or a uniform load. */
+static double constant_wavefronts(u64 h, const struct mem_desc *d) {
+    return d->has_lane_address ? 2.0 * trace_wavefronts(h) : 0;
 }
 
 double time_memory_access(struct sm_model *m, struct sm_warp *w, const u64 *p, double t,
@@ -396,7 +396,7 @@ double time_memory_access(struct sm_model *m, struct sm_warp *w, const u64 *p, d
     case SPACE_LOCAL: return time_local_access(m, w, p, t, reason);
     case SPACE_CONST:
         *reason = SIM_STALL_LONG_SCOREBOARD_L1;
-        return time_memory_l1(m, t, constant_wavefronts(*p), RESOURCE_L1) + m->lat_l1 / 2;
+        return time_memory_l1(m, t, constant_wavefronts(*p, d), RESOURCE_L1) + m->lat_l1 / 2;
     default: break;
     }
     return trace_verb(*p) >= MEM_ATOM

@@ -15,6 +15,7 @@ struct atomic_unit {         /* a sector that atomics update, or the L2 slice th
     u64 last_sector;         /* of a slice: the sector that it updated last */
     u32 nblocks, last_block; /* traced blocks that use it; 1 + the last one seen */
     double free_at, busy_cycles;
+    double swap_free_at; /* when the swaps that wait for each other have succeeded */
 };
 
 /* Lines that a store of the warp wrote only in part. mergeable: they are few enough for the next

@@ -60,6 +60,30 @@ START_TEST(atomics_in_one_l2_slice_serialize) {
 }
 END_TEST
 
+static struct kernel_spec swap_spec(unsigned blocks) {
+    struct kernel_spec s = {.device = "h100",
+                            .blocks = blocks,
+                            .threads = 32,
+                            .n = 4,
+                            .prologue = "setp.ne.u32 %p3, %r1, 0;\n@%p3 exit;\nmov.u32 %r20, 0;\n"};
+    spec_add(&s,
+             "RETRY:\nmov.u32 %%r21, %%r20;\nadd.u32 %%r22, %%r21, 1;\natom.global.cas.b32 %%r20, "
+             "[%%d0], %%r21, %%r22;\nsetp.ne.u32 %%p4, %%r20, %%r21;\n@%%p4 bra RETRY;\n");
+    return s;
+}
+
+/* Blocks that all swap one word four times: H100, effects-h100.tsv, swap4-132 and swap4-1056, less
+ * the launch. A success takes a round trip, or as long as L2 serves all that try. */
+START_TEST(swaps_of_one_word_succeed_a_round_trip_apart) {
+    struct kernel_spec few = swap_spec(SMS), many = swap_spec(8 * SMS);
+    struct time_estimate t = spec_model(&few);
+    ck_bound(t, "atomics on one address");
+    ck_about(spec_cycles(&few), (136.1 - 2.9) * 1980, 0.1);
+    ck_about(spec_cycles(&many), (1498.9 - 2.9) * 1980, 0.15);
+    buf_free(&few.body), buf_free(&many.body);
+}
+END_TEST
+
 static struct kernel_spec own_words_spec(unsigned threads) {
     struct kernel_spec s = {.blocks = 16384,
                             .threads = threads,
@@ -158,6 +182,7 @@ UNIT_SUITE(timing_atomics) {
     tcase_set_timeout(c, 60);
     tcase_add_test(c, atomics_on_one_address_serialize);
     tcase_add_test(c, atomics_in_one_l2_slice_serialize);
+    tcase_add_test(c, swaps_of_one_word_succeed_a_round_trip_apart);
     tcase_add_test(c, atomics_on_distinct_words_are_bound_by_l2_bandwidth);
     tcase_add_test(c, atomic_misses_do_not_block_the_l2_slice);
     tcase_add_test(c, float_atomics_match_a_t4);

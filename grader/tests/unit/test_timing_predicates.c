@@ -168,6 +168,24 @@ START_TEST(constant_accesses_serialize_by_distinct_word) {
 }
 END_TEST
 
+/* A lane alone takes as long as a warp with one word; a uniform address costs nothing. */
+START_TEST(constant_words_of_one_lane_take_two_cycles) {
+    struct kernel_spec s = {
+        .blocks = SMS, .threads = 1024, .n = 20, .functions = ".const .align 4 .b8 table[1024];\n"};
+    s.prologue = "mov.u64 %d20, table;\nmul.wide.u32 %d21, %r5, 4;\nadd.s64 %d22, %d20, %d21;\n"
+                 "setp.eq.u32 %p3, %r5, 3;\n";
+    for (unsigned i = 0; i < 8; i++)
+        spec_add(&s, "@%%p3 ld.const.u32 %%r%u, [%%d22+%u];\n", 30 + i, 4 * i);
+    struct kernel_spec uniform = s;
+    uniform.body = (struct buf){0};
+    for (unsigned i = 0; i < 8; i++)
+        spec_add(&uniform, "ld.const.u32 %%r%u, [%%d20+%u];\n", 30 + i, 4 * i);
+    ck_about(spec_cycles(&s), WARPS_PER_SM * 20 * 8 * 2, 0.1);
+    ck_assert(spec_cycles(&uniform) < 0.7 * spec_cycles(&s));
+    buf_free(&s.body), buf_free(&uniform.body);
+}
+END_TEST
+
 UNIT_SUITE(timing_predicates) {
     Suite *s = suite_create("timing_predicates");
     TCase *c = tcase_create("terms");
@@ -180,6 +198,7 @@ UNIT_SUITE(timing_predicates) {
     tcase_add_test(c, fully_predicated_off_accesses_cost_a_wavefront);
     tcase_add_test(c, wide_broadcast_loads_cost_register_writes);
     tcase_add_test(c, constant_accesses_serialize_by_distinct_word);
+    tcase_add_test(c, constant_words_of_one_lane_take_two_cycles);
     suite_add_tcase(s, c);
     return s;
 }

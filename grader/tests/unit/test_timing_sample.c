@@ -84,6 +84,32 @@ START_TEST(the_base_estimate_depends_on_the_key) {
 }
 END_TEST
 
+static struct kernel_spec counting_spec(const char *rest) {
+    struct kernel_spec s = {.blocks = 4 * SMS,
+                            .threads = 64,
+                            .n = 1,
+                            .full_grid = true,
+                            .prologue = "mov.u32 %r21, 0;\n"};
+    spec_add(&s,
+             "%ssetp.ne.u32 %%p5, %%r1, 0;\n@%%p5 bra DONE;\n"
+             "atom.global.add.u32 %%r20, [%%d0], 1;\nsetp.ne.u32 %%p4, %%r20, %u;\n"
+             "@%%p4 bra DONE;\n%sDONE:\n",
+             FMAS_64, 4 * SMS - 1, rest);
+    return s;
+}
+
+/* The block that counts last goes on alone, which no other block's trace shows: 100 × 64 additions,
+ * each waiting for the one before, 4 cycles each. */
+START_TEST(the_last_block_runs_on_behind_the_others) {
+    struct kernel_spec none = counting_spec(""),
+                       more = counting_spec("MORE:\n" FMAS_64
+                                            "add.u32 %r21, %r21, 1;\nsetp.lt.u32 %p4, %r21, 100;\n"
+                                            "@%p4 bra MORE;\n");
+    ck_about(spec_cycles(&more) - spec_cycles(&none), 100 * 64 * 4.0, 0.1);
+    buf_free(&none.body), buf_free(&more.body);
+}
+END_TEST
+
 /* One warp of all works 2000 × 64 additions long, each waiting for the one before: 4 cycles each.
  */
 START_TEST(one_heavy_unsampled_block_is_charged) {
@@ -315,6 +341,7 @@ UNIT_SUITE(timing_sample) {
     tcase_add_test(c, the_sample_depends_on_the_key);
     tcase_add_test(c, the_base_estimate_depends_on_the_key);
     tcase_add_test(c, blocks_of_one_sm_are_not_adjacent);
+    tcase_add_test(c, the_last_block_runs_on_behind_the_others);
     tcase_add_test(c, one_heavy_unsampled_block_is_charged);
     tcase_add_test(c, heavy_traffic_of_an_unsampled_block_is_charged);
     tcase_add_test(c, contention_of_an_unsampled_block_is_charged);
