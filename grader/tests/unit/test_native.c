@@ -1,6 +1,7 @@
 /* test_native.c — tests native code (sim/native) by build/simgpu: that it changes no result, that
  * gcc runs in a sandbox, and what is left when it ends early or can't run. `make check-native`
  * compares native code with the interpreter on the whole corpus. */
+#include "grader/tests/unit/kept_program.h"
 #include "grader/tests/unit/shell.h"
 #include "common/file.h"
 #include "grader/tests/unit/unit.h"
@@ -11,16 +12,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PROGRAM "grader/tests/programs/native_loops.cu"
 static char build[4096], work[4200];
 
 static void make_programs(void) {
     snprintf(build, sizeof build, "%s", build_folder());
     snprintf(work, sizeof work, "%s/tests/native", build);
     ck_assert_int_eq(shell("mkdir -p %s", work), 0);
-    ck_assert_int_eq(shell("test %s/native_loops -nt %s/simgpu || %s/simgpu nvcc "
-                           "grader/tests/programs/native_loops.cu -o %s/native_loops",
-                           work, build, build, work),
-                     0);
+    char output[sizeof work + 16];
+    snprintf(output, sizeof output, "%s/native_loops", work);
+    ck_assert_int_eq(build_kept_program(".", PROGRAM, PROGRAM, output), 0);
 }
 
 /* Makes WORK/NAME from the text of a .cu file. */
