@@ -4,6 +4,9 @@
 #include "grader/sim/count/pattern.h"
 
 #include <string.h>
+#ifdef __AVX512CD__
+#include <immintrin.h>
+#endif
 
 enum { SECTOR = 32, BANKS = 32 };
 
@@ -15,9 +18,53 @@ struct lane_sharing {
     u32 first_lane_mask, duplicate_mask, max_multiplicity;
 };
 
-typedef s32 s32x16 __attribute__((vector_size(64)));
+#ifdef __AVX512CD__
+
+/* Returns how many bits are set in each lane, by a table of the counts of four bits. */
+static inline __m512i count_bits(__m512i x) {
+    const __m512i four_bits = _mm512_set1_epi8(15),
+                  counts = _mm512_broadcast_i32x4(
+                      _mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    __m512i low = _mm512_shuffle_epi8(counts, _mm512_and_si512(x, four_bits)),
+            high =
+                _mm512_shuffle_epi8(counts, _mm512_and_si512(_mm512_srli_epi32(x, 4), four_bits)),
+            of_16_bits = _mm512_maddubs_epi16(_mm512_add_epi8(low, high), _mm512_set1_epi8(1));
+    return _mm512_madd_epi16(of_16_bits, _mm512_set1_epi16(1));
+}
+
+/* Finds for each lane the earlier lanes of the same value, as bits. The conflict instruction does
+ * that among 16 lanes; comparisons find the other 16. */
+static struct lane_sharing compare_lanes(const s32 v[32], u32 mask) {
+    __m512i low = _mm512_loadu_si512(v), high = _mm512_loadu_si512(v + 16),
+            active = _mm512_set1_epi32((s32)mask), low_earlier = _mm512_conflict_epi32(low),
+            high_earlier = _mm512_slli_epi32(_mm512_conflict_epi32(high), 16);
+#pragma GCC unroll 16
+    for (u32 l = 0; l < 16; l++)
+        high_earlier = _mm512_mask_or_epi32(high_earlier,
+                                            _mm512_cmpeq_epi32_mask(high, _mm512_set1_epi32(v[l])),
+                                            high_earlier, _mm512_set1_epi32(1 << l));
+    low_earlier = _mm512_maskz_and_epi32((__mmask16)mask, low_earlier, active);
+    high_earlier = _mm512_maskz_and_epi32((__mmask16)(mask >> 16), high_earlier, active);
+    u32 not_first = _mm512_test_epi32_mask(low_earlier, low_earlier) |
+                    (u32)_mm512_test_epi32_mask(high_earlier, high_earlier) << 16,
+        earlier = (u32)_mm512_reduce_or_epi32(_mm512_or_si512(low_earlier, high_earlier));
+    __m512i max_earlier = _mm512_max_epi32(count_bits(low_earlier), count_bits(high_earlier));
+    return (struct lane_sharing){mask & ~not_first, not_first | earlier,
+                                 (u32)_mm512_reduce_max_epi32(max_earlier) + (mask != 0)};
+}
+
+#else
+
+/* Vectors of the processor's own size: gcc compares the lanes of larger ones one by one. */
+#ifdef __AVX2__
+enum { VECTOR_BYTES = 32 };
+#else
+enum { VECTOR_BYTES = 16 };
+#endif
+enum { VECTORS = 32 * 4 / VECTOR_BYTES };
+typedef s32 s32_vector __attribute__((vector_size(VECTOR_BYTES)));
 union warp_vector {
-    s32x16 half[2];
+    s32_vector part[VECTORS];
     s32 lane[32];
 };
 
@@ -29,10 +76,10 @@ static struct lane_sharing compare_lanes(const s32 v[32], u32 mask) {
     s32 *multiplicity = match_count.lane, *has_earlier = earlier_match.lane;
     struct lane_sharing s = {0, 0, 0};
     memcpy(&value, v, sizeof value);
-    FOR_ACTIVE_LANES(mask) for (int h = 0; h < 2; h++) {
-        s32x16 equal = value.half[h] == v[l]; /* -1 where true */
-        match_count.half[h] -= equal;
-        earlier_match.half[h] |= equal & (index.half[h] > (s32)l);
+    FOR_ACTIVE_LANES(mask) for (u32 i = 0; i < VECTORS; i++) {
+        s32_vector equal = value.part[i] == v[l]; /* -1 where true */
+        match_count.part[i] -= equal;
+        earlier_match.part[i] |= equal & (index.part[i] > (s32)l);
     }
     FOR_LANES s.first_lane_mask |= has_earlier[l] ? 0 : 1u << l;
     FOR_LANES s.duplicate_mask |= multiplicity[l] > 1 ? 1u << l : 0;
@@ -43,6 +90,8 @@ static struct lane_sharing compare_lanes(const s32 v[32], u32 mask) {
         (u32)multiplicity[l] > s.max_multiplicity ? (u32)multiplicity[l] : s.max_multiplicity;
     return s;
 }
+
+#endif
 
 /* Returns the number of distinct values. */
 static u32 count_distinct(const u64 *v, u32 n) {

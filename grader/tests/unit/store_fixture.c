@@ -156,7 +156,7 @@ static void set_environment(void) {
     store_fixture_reset();
 }
 
-void store_fixture_add_cases(Suite *s, const char *name, void (*add)(TCase *t)) {
+static void add_cases(Suite *s, const char *name, void (*add)(TCase *t), const char *server_tag) {
     for (int i = 0; i < 2; i++) {
         if (i && !find_programs()) {
             unit_skip(name, "no PostgreSQL server; install postgresql to test stores on one");
@@ -168,8 +168,17 @@ void store_fixture_add_cases(Suite *s, const char *name, void (*add)(TCase *t)) 
         tcase_add_unchecked_fixture(t, i ? use_server : use_file, NULL);
         tcase_add_checked_fixture(t, set_environment, NULL);
         add(t);
+        if (i && server_tag) tcase_set_tags(t, server_tag);
         suite_add_tcase(s, t);
     }
+}
+
+void store_fixture_add_cases(Suite *s, const char *name, void (*add)(TCase *t)) {
+    add_cases(s, name, add, NULL);
+}
+
+void store_fixture_add_long_server_cases(Suite *s, const char *name, void (*add)(TCase *t)) {
+    add_cases(s, name, add, "long");
 }
 
 int store_fixture_is_server(void) { return is_server; }

@@ -10,6 +10,9 @@
 /* Adds the tests that `add` adds to a test case, once for each kind of store. Without a server on
  * this machine, skips that kind. */
 void store_fixture_add_cases(Suite *s, const char *name, void (*add)(TCase *t));
+/* The same, but those on a server are long tests: for tests of what the instructor reads, whose SQL
+ * the suites `db`, `store` and `serve_class` run on a server each time. */
+void store_fixture_add_long_server_cases(Suite *s, const char *name, void (*add)(TCase *t));
 /* From now on, no store exists: for tests that make several classes. */
 void store_fixture_reset(void);
 /* The folder of the command `grader`. */

@@ -1,6 +1,7 @@
 /* test_access_pattern.c — tests the cost of one warp's access. Each row of patterns.def becomes
  * a kernel of one warp, whose lanes read their addresses from a constant table; the test
  * compares the counters of the line with the access. */
+#include "grader/sim/code/insn.h"
 #include "grader/tests/unit/kernel.h"
 #include "grader/tests/unit/unit.h"
 
@@ -186,6 +187,64 @@ START_TEST(access_patterns_have_exact_counters) {
 }
 END_TEST
 
+/* ---- random addresses ---- */
+
+static uint32_t random_offsets[32];
+static uint32_t random_address(uint32_t lane) { return random_offsets[lane]; }
+
+static uint32_t next_random(void) {
+    static uint32_t x = 1;
+    return (x = x * 1664525 + 1013904223) >> 8;
+}
+
+/* Returns how many active lanes before `lane` have a value with the same quotient. */
+static unsigned count_earlier(uint32_t mask, unsigned lane, unsigned divisor) {
+    unsigned n = 0;
+    for (unsigned l = 0; l < lane; l++)
+        n += (mask >> l & 1) && random_offsets[l] / divisor == random_offsets[lane] / divisor;
+    return n;
+}
+
+/* Sets what the row expects: of reductions, sectors and the largest number of lanes with one word;
+ * of shared memory, the largest number of words in one bank. */
+static void expect_random(struct row *row) {
+    unsigned words[32] = {0};
+    row->first = 0, row->second = row->kind == SHARED;
+    for (unsigned l = 0; l < 32; l++) {
+        if (!(row->mask >> l & 1)) continue;
+        uint64_t same_word = count_earlier(row->mask, l, 4);
+        if (row->kind == RED) {
+            row->first += !count_earlier(row->mask, l, 32);
+            if (same_word + 1 > row->second) row->second = same_word + 1;
+        } else if (!same_word && ++words[random_offsets[l] / 4 % 32] > row->first)
+            row->first = words[random_offsets[l] / 4 % 32];
+    }
+}
+
+/* By the functions of each level of vector instructions, which compare lanes in different ways. */
+START_TEST(random_patterns_have_exact_counters_at_each_level) {
+    static const unsigned ranges[] = {1, 8, 64, 2048};
+    if (!lanes_level_table((unsigned)_i))
+        SKIP("this processor has no level %d of vector instructions", _i);
+    lanes_force_level((unsigned)_i);
+    for (unsigned round = 0; round < 48; round++) {
+        struct row random = {.name = "random",
+                             .kind = round % 2 ? RED : SHARED,
+                             .width = 4,
+                             .address = random_address,
+                             .mask = round % 8 < 4 ? ~0u : next_random() * 257 | 1};
+        const struct row *row = &random;
+        for (unsigned l = 0; l < 32; l++)
+            random_offsets[l] = next_random() % ranges[round / 2 % 4] * 4;
+        expect_random(&random);
+        struct sim_counters c = run_pattern(row, false);
+        if (random.kind == SHARED) check_shared(row, &c, false);
+        else check_others(row, &c);
+    }
+    lanes_force_level(0);
+}
+END_TEST
+
 /* With lanes further apart than 2 GiB no access pattern is kept; the counts must stay the same. */
 START_TEST(lanes_beyond_2_gib_are_counted_without_a_pattern) {
     struct kernel_rig r = rig_open_with(
@@ -210,6 +269,8 @@ UNIT_SUITE(access_pattern) {
     Suite *suite = suite_create("access_pattern");
     TCase *tc = tcase_create("accesses of one warp");
     tcase_add_loop_test(tc, access_patterns_have_exact_counters, 0, sizeof rows / sizeof *rows);
+    tcase_add_loop_test(tc, random_patterns_have_exact_counters_at_each_level, 1,
+                        LANES_MAX_LEVELS + 1);
     tcase_add_test(tc, lanes_beyond_2_gib_are_counted_without_a_pattern);
     suite_add_tcase(suite, tc);
     return suite;

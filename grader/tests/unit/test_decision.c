@@ -553,6 +553,6 @@ static void add_tests(TCase *t) {
 
 UNIT_SUITE(decision) {
     Suite *s = suite_create("decision");
-    store_fixture_add_cases(s, "decision", add_tests);
+    store_fixture_add_long_server_cases(s, "decision", add_tests);
     return s;
 }

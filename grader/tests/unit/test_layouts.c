@@ -407,6 +407,6 @@ static void add_tests(TCase *t) {
 
 UNIT_SUITE(layouts) {
     Suite *s = suite_create("layouts");
-    store_fixture_add_cases(s, "layouts", add_tests);
+    store_fixture_add_long_server_cases(s, "layouts", add_tests);
     return s;
 }

@@ -1,5 +1,6 @@
 /* test_simgpu.c — tests the command line of build/simgpu: objects and linking, exit statuses,
  * options, the counters' JSON. */
+#include "grader/tests/unit/kept_program.h"
 #include "grader/tests/unit/shell.h"
 #include "common/file.h"
 #include "grader/tests/unit/markup.h"
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define HOSTED "grader/tests/hosted"
 static char build[4096], work[4200];
 
 static void find_build(void) {
@@ -21,20 +23,18 @@ static void find_build(void) {
 
 /* Two files compiled separately, one of them with an option for nvcc only, then linked. */
 static void make_program(void) {
+    char main_object[sizeof work + 16], other_object[sizeof work + 16], objects[3 * sizeof work],
+        arguments[4 * sizeof work];
     find_build();
-    if (!shell("test %s/two -nt %s/simgpu -a %s/two -nt %s/lib/libwbcudart.a", work, build, work,
-               build))
-        return;
+    snprintf(main_object, sizeof main_object, "%s/main.o", work);
+    snprintf(other_object, sizeof other_object, "%s/other.o", work);
+    snprintf(objects, sizeof objects, "%s %s", main_object, other_object);
+    snprintf(arguments, sizeof arguments, "-cudart static %s -lcudart", objects);
+    ck_assert_int_eq(build_kept_program(HOSTED, "-c main_part.cu", "main_part.cu", main_object), 0);
     ck_assert_int_eq(
-        shell("cd grader/tests/hosted && %s/simgpu nvcc -c main_part.cu -o %s/main.o", build, work),
+        build_kept_program(HOSTED, "-O3 --compile other_part.cu", "other_part.cu", other_object),
         0);
-    ck_assert_int_eq(
-        shell("cd grader/tests/hosted && %s/simgpu nvcc -O3 --compile other_part.cu -o %s/other.o",
-              build, work),
-        0);
-    ck_assert_int_eq(shell("%s/simgpu nvcc -cudart static %s/main.o %s/other.o -lcudart -o %s/two",
-                           build, work, work, work),
-                     0);
+    ck_assert_int_eq(build_kept_program(work, arguments, objects, "two"), 0);
 }
 
 START_TEST(the_exit_status_of_the_program_is_returned) {
@@ -55,19 +55,12 @@ static void write_source(const char *file, const char *source) {
     ck_assert_msg(file_write(path, source, strlen(source), &e), "%s", e.text);
 }
 
-/* Makes WORK/NAME from the text of a .cu file, unless a run before this one made it of this text
- * and with this simgpu. */
+/* Makes WORK/NAME from the text of a .cu file. */
 static void build_source(const char *name, const char *source) {
     char file[32];
-    snprintf(file, sizeof file, "%s.new", name);
+    snprintf(file, sizeof file, "%s.cu", name);
     write_source(file, source);
-    if (!shell("cd %s && cmp -s %s.new %s.cu && test %s -nt %s/simgpu -a %s -nt "
-               "%s/lib/libwbcudart.a",
-               work, name, name, name, build, name, build))
-        return;
-    ck_assert_int_eq(shell("cd %s && rm -f %s && mv %s.new %s.cu && %s/simgpu nvcc %s.cu -o %s",
-                           work, name, name, name, build, name, name),
-                     0);
+    ck_assert_int_eq(build_kept_program(work, file, file, name), 0);
 }
 
 START_TEST(a_finding_sets_the_exit_status_on_request) {
@@ -260,11 +253,13 @@ START_TEST(programs_built_for_sass_only_run_their_ptx) {
                  "int main() { int *p, h = 0; cudaMalloc(&p, 4); k<<<1, 1>>>(p);\n"
                  "cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); printf(\"%d\\n\", h); }");
     ck_assert_int_eq(shell("echo '__device__ int second;' >%s/second.cc", work), 0);
-    for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
-        ck_assert_int_eq(shell("cd %s && %s/simgpu nvcc %s -o form && "
-                               "test \"$(%s/simgpu run ./form)\" = 189",
-                               work, build, forms[i], build),
+    for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "form%u", i);
+        ck_assert_int_eq(build_kept_program(work, forms[i], "coded.cu second.cc", name), 0);
+        ck_assert_int_eq(shell("cd %s && test \"$(%s/simgpu run ./%s)\" = 189", work, build, name),
                          0);
+    }
 }
 END_TEST
 

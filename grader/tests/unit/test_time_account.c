@@ -11,15 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns what the grader prints for the file; the caller frees it. A version that misses points
+/* Returns what the grader prints for the file; the caller frees it. Without a seed, all commands
+ * report one kept result. A version that misses points
  * exits with 1. */
 static struct buf grader_output(const char *command, const char *exercise, const char *file,
                                 const char *options) {
     struct buf line = {0}, out = {0};
     char piece[4096];
     size_t n;
-    buf_printf(&line, "%s/grader %s %s --file %s --seed account %s 2>/dev/null", build_folder(),
-               command, exercise, file, options);
+    buf_printf(&line, "%s/grader %s %s --file %s %s 2>/dev/null", build_folder(), command, exercise,
+               file, options);
     FILE *f = popen(buf_str(&line), "r");
     ck_assert_ptr_nonnull(f);
     while ((n = fread(piece, 1, sizeof piece, f)) > 0) buf_add(&out, piece, n);

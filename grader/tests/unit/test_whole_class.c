@@ -364,6 +364,6 @@ static void add_tests(TCase *t) {
 
 UNIT_SUITE(whole_class) {
     Suite *s = suite_create("whole_class");
-    store_fixture_add_cases(s, "whole_class", add_tests);
+    store_fixture_add_long_server_cases(s, "whole_class", add_tests);
     return s;
 }

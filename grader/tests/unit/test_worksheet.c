@@ -169,6 +169,6 @@ static void add_tests(TCase *t) {
 
 UNIT_SUITE(worksheet) {
     Suite *s = suite_create("worksheet");
-    store_fixture_add_cases(s, "worksheet", add_tests);
+    store_fixture_add_long_server_cases(s, "worksheet", add_tests);
     return s;
 }
