@@ -126,6 +126,19 @@ START_TEST(decisions_are_on_the_pages) {
               "-q Poe p/bob.md",
               submissions_folder, store_fixture_folder()),
         0);
+    /* (70 + 40) / 2, two days late at 10 % each */
+    ck_assert_int_eq(
+        shell("cd %s && grep -q '^Handed in late: each mark is multiplied by 80 %%.$' "
+              "p/ann.md && grep -q '^Total: 44.00 %%.$' p/ann.md && grep -q '<p>Total: "
+              "32.00 %%.</p>' p/bob.html",
+              submissions_folder),
+        0);
+    ck_assert_int_eq(decide("bob transpose --moderated yes --reason sample"), 0);
+    ck_assert_int_eq(
+        shell("cd %s && %s/grader feedback c.db p >said && grep -q '^There is no total "
+              "yet: no score for 02-coalescing/transpose.$' p/bob.md",
+              submissions_folder, store_fixture_folder()),
+        0);
 }
 END_TEST
 
