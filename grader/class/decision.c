@@ -137,8 +137,8 @@ static bool check_line(struct store *s, const struct decision *d, struct err *e)
     if (store_step(s, &q, e)) n = count_lines(store_column_bytes(q, 0), store_column_size(q, 0));
     store_finalize(&q);
     return !e->text[0] &&
-           (d->line <= n || err_set(e, ERR_INPUT, "the submission of '%.100s' to %s has %u lines",
-                                    d->student, d->exercise, n));
+           (d->line <= n || err_set(e, ERR_INPUT, "the submission of '%.100s' to %s has %u line%s",
+                                    d->student, d->exercise, n, n == 1 ? "" : "s"));
 }
 
 /* Appends what counted before the decision. */
