@@ -211,6 +211,7 @@ check-pages: site $(B)/pages.done
 	$(Q)python3 grader/tests/pages/pages.py $(SITE) && python3 grader/tests/pages/pages.py $(B)/pages
 	$(Q)python3 grader/tests/pages/workbench.py $(B)/grader
 	$(Q)python3 grader/tests/pages/class_page.py $(B)/grader
+	$(Q)python3 grader/tests/pages/two_assistants.py $(B)/grader
 	$(Q)python3 grader/tests/pages/attack.py $(B)/grader
 $(B)/simgpu: $(call obj,$(simgpu_c) $(page_c) $(wildcard grader/jail/*.c)) $(base_o)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(LDLIBS)

@@ -33,7 +33,7 @@ if [ "$kind" = student ]; then
     [ -d solutions ] || { echo "dist: this tree is a student's release already" >&2; exit 1; }
     # Build BUILD/grader from the commit: other sources could model other times.
     "$build/grader" figures "$@" --output "$stage/$name/chapters/figures.txt"
-    (cd "$stage/$name" && rm -rf solutions grader/tests grader/vendor grader/template/gradescope .ci docs/results chapters/*/*.vary)
+    (cd "$stage/$name" && rm -rf solutions grader/tests grader/vendor grader/template/gradescope .ci docs/results chapters/*/*.vary chapters/variants.txt)
 fi
 tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$seconds" --format=ustar \
     -C "$stage" -cf - "$name" | gzip -9n >"$build/$name.tar.gz.new"

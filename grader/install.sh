@@ -110,7 +110,7 @@ for folder in solutions grader/vendor grader/serve/app grader/editor grader/note
 # shellcheck disable=SC2086
 tracked $folders | while IFS= read -r file; do
     case $file in
-        *_test.c | common/*.c | *.vary | chapters/*.def) continue ;;
+        *_test.c | common/*.c | *.vary | chapters/*.def | chapters/variants.txt) continue ;;
     esac
     put 644 "$(pristine "$file")" "share/warpbook/$file"
 done

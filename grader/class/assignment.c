@@ -50,6 +50,7 @@ static const struct key keys[] = {
     {"exercise", "name", EXERCISE, EXERCISE_FIELD(ex), 0, 0},
     {"exercise", "weight", NUMBER, EXERCISE_FIELD(weight), 0, 1e6},
     {"exercise", "credit_for_cases", NUMBER, EXERCISE_FIELD(policy.case_points), 0, 99},
+    {"exercise", "variant", TEXT, EXERCISE_FIELD(variant), 0, 0},
     {"exercise", "hidden", PATH, EXERCISE_FIELD(hidden_path), 0, 0},
 };
 enum { KEY_COUNT = sizeof keys / sizeof *keys };

@@ -13,6 +13,7 @@ struct assignment_part {
     const struct exercise *ex;
     double weight;
     char *hidden_path; /* absolute path of the file with its hidden cases; NULL = none */
+    char variant[65];  /* seed of its variant (grader vary); "" = the book's exercise */
     unsigned line;     /* of its [[exercise]], for messages */
     void *dl_handle;   /* of the loaded hidden cases */
     struct grading_policy policy;

@@ -31,17 +31,31 @@ static bool has_row(struct store *s, const char *sql, const char *student, const
     return found;
 }
 
+/* Refuses an unknown student, with the ids of the students whose name or number it is. Returns
+ * false. */
+static bool refuse_student(struct store *s, const char *student, struct err *e) {
+    struct buf ids = {0};
+    if (e->text[0]) return false;
+    struct store_rows *q = store_query(
+        s, e,
+        "SELECT id FROM student WHERE lower(name) = lower(?1) OR id LIKE '% ' || ?1 ORDER BY id",
+        "t", student);
+    while (store_step(s, &q, e))
+        buf_printf(&ids, "%s'%s'", ids.size ? ", " : "", store_column_text(q, 0));
+    if (!e->text[0])
+        err_set(e, ERR_INPUT, "%s has no student '%.100s'; %s%.200s", s->path, student,
+                ids.size ? "use the id: " : "`grader export` lists the ids",
+                ids.size ? buf_str(&ids) : "");
+    return buf_free(&ids), false;
+}
+
 static bool is_of_request(const struct decision *d) {
     return d->kind == DECISION_request || d->kind == DECISION_answer;
 }
 
 static bool check_subject(struct store *s, const struct decision *d, struct err *e) {
     if (!has_row(s, "SELECT 1 FROM student WHERE id = ?1 AND ?2 IS NOT NULL", d->student, "", e))
-        return e->text[0] ? false
-                          : err_set(e, ERR_INPUT,
-                                    "%s has no student '%.100s'; `grader export` lists "
-                                    "the ids",
-                                    s->path, d->student);
+        return refuse_student(s, d->student, e);
     if (d->kind == DECISION_deadline && *d->exercise)
         return err_set(e, ERR_INPUT, "a deadline is for all exercises of a student; name none");
     bool is_score = d->kind == DECISION_score || d->kind == DECISION_blind_score;
@@ -65,6 +79,13 @@ static bool parse_score(const char *value, char out[MAX_TEXT_BYTES], struct err 
            err_set(e, ERR_INPUT, "a score is 0 to 100, or - to withdraw it, not '%.40s'", value);
 }
 
+/* Without this, `--excused no` would excuse. */
+static bool parse_yes(const char *value, char out[MAX_TEXT_BYTES], struct err *e) {
+    snprintf(out, MAX_TEXT_BYTES, "yes");
+    return !strcmp(value, "yes") ||
+           err_set(e, ERR_INPUT, "the value is yes, or - to withdraw it, not '%.40s'", value);
+}
+
 static bool parse_deadline(const char *value, char out[MAX_TEXT_BYTES], struct err *e) {
     long long seconds;
     if (!assignment_parse_time(value, &seconds))
@@ -86,8 +107,38 @@ static bool parse_value(const struct decision *d, char out[MAX_TEXT_BYTES], stru
     if (d->kind == DECISION_score || d->kind == DECISION_blind_score)
         return parse_score(d->value, out, e);
     if (d->kind == DECISION_deadline) return parse_deadline(d->value, out, e);
+    if (d->kind == DECISION_excused || d->kind == DECISION_moderated)
+        return parse_yes(d->value, out, e);
     snprintf(out, MAX_TEXT_BYTES, "%s", d->value);
     return true;
+}
+
+static unsigned count_lines(const char *text, size_t size) {
+    unsigned n = size && text[size - 1] != '\n';
+    for (size_t i = 0; i < size; i++) n += text[i] == '\n';
+    return n;
+}
+
+/* Returns false if the comment is to a line that the submission lacks: it would be on no page. */
+static bool check_line(struct store *s, const struct decision *d, struct err *e) {
+    unsigned n = 0;
+    if (!d->line || !strcmp(d->value, "-")) return true;
+    if (!*d->exercise)
+        return err_set(e, ERR_INPUT,
+                       "a comment to a line is for one exercise; name it behind the "
+                       "student");
+    struct store_rows *q = store_query(
+        s, e,
+        "SELECT body FROM source WHERE digest = (SELECT s.digest FROM gradebook g JOIN submission "
+        "s "
+        "ON s.student = g.submitter AND s.exercise = g.exercise WHERE g.student = ? AND "
+        "g.exercise = ?)",
+        "tt", d->student, d->exercise);
+    if (store_step(s, &q, e)) n = count_lines(store_column_bytes(q, 0), store_column_size(q, 0));
+    store_finalize(&q);
+    return !e->text[0] &&
+           (d->line <= n || err_set(e, ERR_INPUT, "the submission of '%.100s' to %s has %u line%s",
+                                    d->student, d->exercise, n, n == 1 ? "" : "s"));
 }
 
 /* Appends what counted before the decision. */
@@ -182,7 +233,7 @@ static bool check(struct store *s, const struct decision *d, struct err *e) {
     if (!*d->reason && d->kind != DECISION_comment && !is_of_request(d))
         return err_set(e, ERR_INPUT, "give the reason with --reason; the student's page shows it");
     if (!*d->author) return err_set(e, ERR_INPUT, "say who decides with --author");
-    return check_subject(s, d, e) && parse_value(d, value, e);
+    return check_subject(s, d, e) && check_line(s, d, e) && parse_value(d, value, e);
 }
 
 /* Runs in a transaction. */
@@ -240,16 +291,26 @@ bool decision_export_csv(struct store *s, FILE *f, struct err *e) {
     return !e->text[0];
 }
 
+static void put_part(struct buf *line, const char *label, const char *text) {
+    if (*text) buf_printf(line, "%s%s", label, text);
+}
+
+static void put_history_line(struct store_rows *q, struct buf *line) {
+    buf_printf(line, "%s %s: %s", store_column_text(q, 0), store_column_text(q, 1),
+               store_column_text(q, 2));
+    put_part(line, " ", export_exercise_name(store_column_text(q, 3)));
+    buf_printf(line, " %s", store_column_text(q, 4));
+    put_part(line, " to line ", store_column_text(q, 5));
+    buf_printf(line, " = %s", store_column_text(q, 6));
+    put_part(line, "; before: ", store_column_text(q, 7));
+    put_part(line, "; reason: ", store_column_text(q, 8));
+}
+
 bool decision_export_text(struct store *s, FILE *f, struct err *e) {
     struct store_rows *q = query_history(s, e);
     while (store_step(s, &q, e)) {
         struct buf line = {0};
-        const char *at_line = store_column_text(q, 5);
-        buf_printf(&line, "%s %s: %s %s %s%s%s = %s; before: %s; reason: %s",
-                   store_column_text(q, 0), store_column_text(q, 1), store_column_text(q, 2),
-                   export_exercise_name(store_column_text(q, 3)), store_column_text(q, 4),
-                   *at_line ? " to line " : "", at_line, store_column_text(q, 6),
-                   store_column_text(q, 7), store_column_text(q, 8));
+        put_history_line(q, &line);
         struct buf clean = {0};
         text_clean_name(&clean, buf_str(&line));
         fprintf(f, "%s\n", buf_str(&clean));
@@ -302,11 +363,7 @@ bool decision_forget(struct store *s, const char *student, long long *result_cou
         "DELETE FROM student WHERE id = ?1",
         "DELETE FROM result WHERE digest IN (SELECT digest FROM gone) AND ?1 <> ''"};
     if (!has_row(s, "SELECT 1 FROM student WHERE id = ?1 AND ?2 IS NOT NULL", student, "", e))
-        return e->text[0] ? false
-                          : err_set(e, ERR_INPUT,
-                                    "%s has no student '%.100s'; `grader export` lists "
-                                    "the ids",
-                                    s->path, student);
+        return refuse_student(s, student, e);
     bool ok = store_prepare_erase(s, e) && store_begin(s, e);
     if (!ok) return false;
     for (unsigned i = 0; i < sizeof statements / sizeof *statements && ok; i++)

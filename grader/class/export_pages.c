@@ -1,5 +1,6 @@
 /* export_pages.c — statistics of a class as text, and each student's pages; see export.h. */
 #include "common/file.h"
+#include "common/grow.h"
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/class/class.h"
@@ -186,8 +187,14 @@ static void put_heading(FILE *f, const char *name) {
 
 /* ---- as HTML ---- */
 
+struct student_total {
+    char *student;
+    struct buf text;
+};
 struct feedback_ctx {
     struct store *s;
+    struct student_total *totals; /* sorted by student */
+    unsigned total_count, totals_capacity;
     const char *folder;
     char *student; /* the student whose pages are open; NULL = none */
     struct file_out markdown;
@@ -275,7 +282,59 @@ static void put_row_html(struct feedback_ctx *p, struct store_rows *q, const cha
         buf_puts(out, "</p>\n");
 }
 
+/* ---- totals ---- */
+
+static void put_total(struct store_rows *q, struct buf *out) {
+    const char *open = store_column_text(q, 2), *dropped = store_column_text(q, 3);
+    if (store_column_is_null(q, 1)) {
+        if (*open) buf_printf(out, "There is no total yet: no score for %s.", open);
+        return;
+    }
+    buf_printf(out, "Total: %.2f %%.", store_column_double(q, 1));
+    if (*dropped) buf_printf(out, " It leaves out %s, your lowest.", dropped);
+}
+
+static int by_student(const void *a, const void *b) {
+    const struct student_total *x = a, *y = b;
+    return strcmp(x->student, y->student);
+}
+
+/* Reads all totals at once: a query for each student would compute the view as often. Without an
+ * assignment there are none. */
+static void read_totals(struct feedback_ctx *p, struct err *e) {
+    struct store_rows *q =
+        store_query(p->s, e, "SELECT student, percent, open, dropped FROM total", "");
+    while (store_step(p->s, &q, e)) {
+        struct student_total t = {.student = xstrdup(store_column_text(q, 0))};
+        put_total(q, &t.text);
+        GROW(p->totals, p->total_count + 1, p->totals_capacity, 64);
+        p->totals[p->total_count++] = t;
+    }
+    store_finalize(&q);
+    if (p->total_count) qsort(p->totals, p->total_count, sizeof *p->totals, by_student);
+}
+
+static const char *find_total(const struct feedback_ctx *p, const char *student) {
+    struct student_total key = {.student = (char *)student};
+    const struct student_total *t =
+        p->total_count ? bsearch(&key, p->totals, p->total_count, sizeof *p->totals, by_student)
+                       : NULL;
+    return t ? buf_str(&t->text) : "";
+}
+
+static void free_totals(struct feedback_ctx *p) {
+    for (unsigned i = 0; i < p->total_count; i++)
+        free(p->totals[i].student), buf_free(&p->totals[i].text);
+    free(p->totals);
+}
+
 /* ---- all students ---- */
+
+static void put_paragraph(struct feedback_ctx *p, const char *text) {
+    if (!*text) return;
+    fprintf(p->markdown.f, "\n%s\n", text);
+    buf_puts(&p->html, "<p>"), class_page_put_text(text, &p->html), buf_puts(&p->html, "</p>\n");
+}
 
 static bool finish_student(struct feedback_ctx *p, struct err *e) {
     char name[256];
@@ -299,12 +358,11 @@ static bool begin_student(struct feedback_ctx *p, struct store_rows *q, struct e
     put_heading(p->markdown.f, student);
     buf_clear(&p->html), class_page_begin(student, &p->html);
     double late_factor = store_column_double(q, EXPORT_late_factor);
-    if (late_factor < 1) {
-        fprintf(p->markdown.f, "\nHanded in late: each mark is multiplied by %.0f %%.\n",
-                100 * late_factor);
-        buf_printf(&p->html, "<p>Handed in late: each mark is multiplied by %.0f %%.</p>\n",
-                   100 * late_factor);
-    }
+    char late[80] = "";
+    if (late_factor < 1)
+        snprintf(late, sizeof late, "Handed in late: each mark is multiplied by %.0f %%.",
+                 100 * late_factor);
+    put_paragraph(p, late), put_paragraph(p, find_total(p, student));
     return true;
 }
 
@@ -327,11 +385,13 @@ static bool put_row(struct feedback_ctx *p, struct store_rows *q, struct err *e)
 int export_feedback(struct store *s, const char *folder, struct err *e) {
     struct feedback_ctx p = {.s = s, .folder = folder};
     bool ok = dir_create(folder, e);
+    if (ok) read_totals(&p, e);
+    ok = ok && !e->text[0];
     struct store_rows *q = ok ? export_query_gradebook(s, e) : NULL;
     while (ok && store_step(s, &q, e)) ok = put_row(&p, q, e);
     store_finalize(&q);
     ok = ok && finish_student(&p, e) && !e->text[0];
     if (p.student) file_close(&p.markdown, false, e);
-    free(p.student), buf_free(&p.html);
+    free(p.student), buf_free(&p.html), free_totals(&p);
     return ok ? p.student_count : -1;
 }

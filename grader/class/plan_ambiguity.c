@@ -55,12 +55,15 @@ struct candidate_ctx {
 };
 
 /* The roster's students are the first of the plan, in the roster's order. */
+static void add_candidate(void *ctx, unsigned row) {
+    struct candidate_ctx *s = ctx;
+    s->p->students[row].candidate_entry = s->entry + 1;
+}
+
 static void add_candidate_row(void *ctx, int row, const char *part) {
     struct candidate_ctx *s = ctx;
-    if (row >= 0) s->p->students[row].candidate_entry = s->entry + 1;
-    for (unsigned i = 0; i < s->p->roster.n && row == ROSTER_AMBIGUOUS; i++)
-        if (roster_has_name(&s->p->roster, i, part))
-            s->p->students[i].candidate_entry = s->entry + 1;
+    if (row >= 0) add_candidate(s, (unsigned)row);
+    if (row == ROSTER_AMBIGUOUS) roster_visit_namesakes(&s->p->roster, part, add_candidate, s);
 }
 
 void plan_add_candidates(struct plan *p, unsigned entry, const char *key) {

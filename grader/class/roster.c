@@ -16,24 +16,36 @@
 
 struct roster_name {
     char *text;
-    int row;
+    int *rows; /* ascending: the file's rows are inserted one after the other */
+    unsigned n, capacity;
 };
 
 static int by_text(const void *a, const void *b) {
     return strcmp(((const struct roster_name *)a)->text, ((const struct roster_name *)b)->text);
 }
 
+static void add_name_row(struct roster_name *n, int row) {
+    if (n->n && n->rows[n->n - 1] == row) return;
+    GROW(n->rows, n->n + 1, n->capacity, 1);
+    n->rows[n->n++] = row;
+}
+
 static void insert_name(void **tree, char *text, int row) {
     struct roster_name *n = xcalloc(1, sizeof *n), **found;
-    *n = (struct roster_name){text, row};
+    n->text = text;
     found = *text ? tsearch(n, tree, by_text) : NULL;
-    if (found && *found != n && (*found)->row != row) (*found)->row = ROSTER_AMBIGUOUS;
+    if (found) add_name_row(*found, row);
     if (!found || *found != n) free(text), free(n);
 }
 
+static const struct roster_name *look_up(void *const *tree, const char *text) {
+    struct roster_name key = {.text = (char *)text}, **found = tfind(&key, tree, by_text);
+    return found ? *found : NULL;
+}
+
 static int find_name(void *const *tree, const char *text) {
-    struct roster_name key = {(char *)text, 0}, **found = tfind(&key, tree, by_text);
-    return found ? (*found)->row : ROSTER_NONE;
+    const struct roster_name *n = look_up(tree, text);
+    return !n ? ROSTER_NONE : n->n == 1 ? n->rows[0] : ROSTER_AMBIGUOUS;
 }
 
 static bool is_word_character(char c) {
@@ -74,33 +86,10 @@ static void insert_alias(void *ctx, char *folded) {
     insert_name(&r->aliases, folded, (int)r->n);
 }
 
-struct comparison {
-    const char *text;
-    bool is_equal;
-};
-
-static void compare_rotation(void *ctx, char *rotation) {
-    struct comparison *c = ctx;
-    char *base = roster_strip_accents(rotation);
-    c->is_equal |= !strcmp(base, c->text);
-    free(rotation), free(base);
-}
-
 static void insert_rotation(void *ctx, char *rotation) {
     struct roster *r = ctx;
     insert_name(&r->rotations, roster_strip_accents(rotation), (int)r->n);
     insert_alias(r, rotation);
-}
-
-bool roster_has_name(const struct roster *r, unsigned row, const char *name) {
-    char *folded = roster_fold(name);
-    struct comparison c = {.text = roster_strip_accents(folded)};
-    const struct roster_row *at = &r->rows[row];
-    compare_rotation(&c, roster_fold(at->id)), compare_rotation(&c, roster_fold(at->name));
-    if (strchr(name, ' ')) squeeze((char *)c.text);
-    for_each_rotation(at->name, compare_rotation, &c);
-    free(folded), free((char *)c.text);
-    return c.is_equal;
 }
 
 int roster_find(const struct roster *r, const char *name) {
@@ -112,6 +101,24 @@ int roster_find(const struct roster *r, const char *name) {
     if (row == ROSTER_NONE && strchr(base, ' ')) row = find_name(&r->rotations, squeeze(base));
     free(text), free(base);
     return row;
+}
+
+/* A value that more students share, such as a section or a status, names nobody. */
+static unsigned max_namesakes(const struct roster *r) { return r->n < 64 ? 8 : r->n / 8; }
+
+static void visit_rows(const struct roster *r, void *const *tree, const char *text,
+                       roster_visit_fn *visit, void *ctx) {
+    const struct roster_name *n = look_up(tree, text);
+    for (unsigned i = 0; n && n->n <= max_namesakes(r) && i < n->n; i++)
+        visit(ctx, (unsigned)n->rows[i]);
+}
+
+void roster_visit_namesakes(const struct roster *r, const char *name, roster_visit_fn *visit,
+                            void *ctx) {
+    char *text = roster_fold(name), *base = roster_strip_accents(text);
+    visit_rows(r, &r->bases, base, visit, ctx);
+    if (strchr(base, ' ')) visit_rows(r, &r->rotations, squeeze(base), visit, ctx);
+    free(text), free(base);
 }
 
 /* ---- groups ---- */
@@ -255,7 +262,7 @@ bool roster_read(const char *path, struct roster *r, struct err *e) {
 
 static void free_name(void *p) {
     struct roster_name *n = p;
-    free(n->text), free(n);
+    free(n->text), free(n->rows), free(n);
 }
 
 void roster_free(struct roster *r) {

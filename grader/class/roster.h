@@ -35,9 +35,11 @@ bool roster_parse_words(const char *words, const char *utc_offset, char out[ROST
 bool roster_read(const char *path, struct roster *r, struct err *e);
 /* Returns the index of the row with this id or name, ROSTER_NONE, or ROSTER_AMBIGUOUS. */
 int roster_find(const struct roster *r, const char *name);
-/* Returns true if the row's person has this id or this name. Use it to list the people behind an
- * ambiguous name. */
-bool roster_has_name(const struct roster *r, unsigned row, const char *name);
+/* Calls `visit` with each row that has this id or name in any column, perhaps more than once. Use
+ * it to list the people behind an ambiguous name. */
+typedef void roster_visit_fn(void *ctx, unsigned row);
+void roster_visit_namesakes(const struct roster *r, const char *name, roster_visit_fn *visit,
+                            void *ctx);
 /* Returns true if a group of this name exists, or has the row's person as a member. */
 bool roster_has_group(const struct roster *r, const char *group);
 bool roster_is_in_group(const struct roster *r, unsigned row, const char *group);

@@ -1,6 +1,7 @@
 /* class_args.c — intake, grading and export for the commands that work on a class; class_args.h
  * describes the functions. */
 #include "grader/cli/class_args.h"
+#include "grader/cli/vary.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/provenance.h"
 
@@ -129,7 +130,8 @@ static bool check_release(const struct assignment *a, struct err *e) {
 
 bool cli_class_grade(const struct options *o, struct store *s, const char *seed,
                      bool keep_gradebook, struct err *e) {
-    if (!check_release(o->loaded_assignment, e)) return false;
+    const struct assignment *a = o->loaded_assignment;
+    if (!check_release(a, e) || (a && !vary_check_assignment(a, e))) return false;
     struct class_grade_options g = {.grade = options_to_grade_options(o, o->devices[0]),
                                     .keep_gradebook = keep_gradebook,
                                     .progress = show_progress,

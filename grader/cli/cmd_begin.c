@@ -150,7 +150,7 @@ static bool deliver_file(struct student_folder *b, const char *relative, struct 
  * are for exams. */
 static bool is_excluded(const char *name) {
     return text_ends_with(name, "_test.c") || text_ends_with(name, ".vary") ||
-           text_ends_with(name, ".def") || strstr(name, ".bak-");
+           text_ends_with(name, ".def") || !strcmp(name, "variants.txt") || strstr(name, ".bak-");
 }
 
 static bool deliver_tree(struct student_folder *b, const char *relative, unsigned depth,

@@ -1,6 +1,7 @@
 /* cmd_vary.c — grader vary EXERCISE --seed TEXT --output DIR: writes a copy of the book into DIR in
- * which one exercise is a variant (vary.h), then builds and verifies it (grader/vary.sh). The copy
- * is a whole tree, so that every other command works there: run, batch, dist, gradescope. */
+ * which one exercise is a variant (vary.h), then builds and verifies it (grader/vary.sh). grader
+ * vary --assignment F.toml does so for the exercises that have the key `variant` there. The copy is
+ * a whole tree, so that every other command works there: run, batch, dist, gradescope. */
 #include "common/file.h"
 #include "common/paths.h"
 #include "common/text.h"
@@ -15,35 +16,6 @@
 #include <unistd.h>
 
 enum { MAX_FILE_BYTES = 1 << 20 };
-
-static void vary_path(const struct exercise *ex, char path[PATH_MAX]) {
-    snprintf(path, PATH_MAX, "%s", book_chapter_file(ex, ".vary"));
-}
-
-/* Says which exercises have variants. */
-static bool refuse_exercise(const struct exercise *ex, struct err *e) {
-    struct buf names = {0};
-    char path[PATH_MAX];
-    for (unsigned i = 0; i < book_count(); i++) {
-        vary_path(book_at(i), path);
-        if (file_exists(path)) buf_printf(&names, " %s", book_at(i)->name);
-    }
-    err_set(e, ERR_INPUT, "%s has no variants; these exercises have some:%s", ex->name,
-            buf_str(&names));
-    return buf_free(&names), false;
-}
-
-static bool read_list(const struct exercise *ex, struct vary_list *list, struct err *e) {
-    char path[PATH_MAX];
-    struct buf text = {0};
-    struct err line_error = {0};
-    vary_path(ex, path);
-    if (!file_exists(path)) return refuse_exercise(ex, e);
-    bool is_read = file_read(path, MAX_FILE_BYTES, &text, e);
-    bool ok = is_read && vary_parse(buf_str(&text), list, &line_error);
-    if (is_read && !ok) err_set(e, ERR_INPUT, "%s.vary: %s", book_id(ex), line_error.text);
-    return buf_free(&text), ok;
-}
 
 /* ---- files ---- */
 
@@ -107,18 +79,22 @@ static bool vary_exercise(const struct exercise *ex, struct vary_choice *const c
 
 /* ---- the command ---- */
 
-/* Returns the script's exit status: 0 = the variant is verified. */
-static int run_script(const struct exercise *ex, const char *folder) {
+/* Returns the script's exit status: 0 = the variants are verified. `ids` are the exercises', NULL
+ * at the end. */
+static int run_script(const char *const *ids, unsigned n, const char *folder) {
     char script[PATH_MAX];
     pid_t child;
     int status = 0;
     if (!path_join(script, sizeof script, book_root(), "grader/vary.sh")) return -1;
+    const char **argv = xcalloc(n + 6, sizeof *argv);
+    const char *const fixed[] = {"sh", script, book_root(), paths_program_dir(), folder};
+    memcpy(argv, fixed, sizeof fixed), memcpy(argv + 5, ids, n * sizeof *ids);
     fflush(stdout);
     if ((child = fork()) == 0) {
-        execl("/bin/sh", "sh", script, book_root(), paths_program_dir(), folder, book_id(ex),
-              (char *)NULL);
+        execv("/bin/sh", (char *const *)argv);
         _exit(127);
     }
+    free(argv);
     if (child < 0 || waitpid(child, &status, 0) != child) return -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -129,24 +105,66 @@ static void print_choice(const struct exercise *ex, struct vary_choice *const ch
     printf("\n");
 }
 
-static bool check_arguments(const struct options *o, struct err *e) {
-    if (!o->has_seed)
-        return err_set(e, ERR_INPUT, "vary needs --seed TEXT, which selects the variant");
+/* Writes the variant's files, and nothing that is the same in the book. */
+static bool write_variant(const struct exercise *ex, const char *seed, const char *folder,
+                          struct err *e) {
+    struct vary_list list = {0};
+    struct vary_choice *chosen[2];
+    bool ok = vary_read_book(ex, &list, e);
+    if (ok) {
+        vary_select(&list, seed, chosen), print_choice(ex, chosen);
+        ok = vary_exercise(ex, chosen, folder, e) && vary_record(folder, ex, chosen, e);
+    }
+    return vary_free(&list), ok;
+}
+
+static bool check_folder(const struct options *o, struct err *e) {
     if (!o->output) return err_set(e, ERR_INPUT, "vary needs --output DIR, a new folder");
     return !file_exists(o->output) ||
            err_set(e, ERR_INPUT, "%.200s exists; name a new folder", o->output);
 }
 
+static bool verify_variants(const char *const *ids, unsigned n, const char *folder, struct err *e) {
+    return run_script(ids, n, folder) == 0 ||
+           err_set(e, ERR_SYSTEM, "the variant%s in %.200s %s not verified; see above",
+                   n == 1 ? "" : "s", folder, n == 1 ? "is" : "are");
+}
+
+/* Varies the exercises for which the assignment has the seed of a variant. */
+static bool vary_assignment(const struct options *o, struct err *e) {
+    struct assignment a;
+    if (!assignment_read(o->assignment_path, false, &a, e)) return false;
+    const char **ids = xcalloc(a.n + 1, sizeof *ids);
+    unsigned n = 0;
+    bool ok = check_folder(o, e);
+    for (unsigned i = 0; i < a.n && ok; i++) {
+        if (!a.parts[i].variant[0]) continue;
+        ids[n++] = book_id(a.parts[i].ex);
+        ok = write_variant(a.parts[i].ex, a.parts[i].variant, o->output, e);
+    }
+    if (ok && !n)
+        ok = err_set(e, ERR_INPUT, "%.200s: no [[exercise]] has a line variant = \"SEED\"",
+                     o->assignment_path);
+    ok = ok && verify_variants(ids, n, o->output, e);
+    return free(ids), assignment_free(&a), ok;
+}
+
+static bool vary_named(const struct options *o, struct err *e) {
+    const struct exercise *ex = cli_select_exercise(o, e);
+    struct vary_list list = {0};
+    bool ok = ex && vary_read_book(ex, &list, e);
+    vary_free(&list);
+    if (ok && !o->has_seed)
+        ok = err_set(e, ERR_INPUT, "vary needs --seed TEXT, which selects the variant");
+    const char *id = ok ? book_id(ex) : "";
+    return ok && check_folder(o, e) && write_variant(ex, o->seed, o->output, e) &&
+           verify_variants(&id, 1, o->output, e);
+}
+
 int cmd_vary(const struct options *o) {
     struct err e = {0};
-    struct vary_list list = {0};
-    struct vary_choice *chosen[2];
-    const struct exercise *ex = cli_select_exercise(o, &e);
-    bool ok = ex && read_list(ex, &list, &e) && check_arguments(o, &e);
-    if (ok) vary_select(&list, o->seed, chosen), print_choice(ex, chosen);
-    ok = ok && vary_exercise(ex, chosen, o->output, &e);
-    if (ok && run_script(ex, o->output) != 0)
-        ok = err_set(&e, ERR_SYSTEM, "the variant in %.200s is not verified; see above", o->output);
-    vary_free(&list);
+    if (o->assignment_path && (o->noperands || o->has_seed))
+        err_set(&e, ERR_INPUT, "the assignment names exercises and seeds; give none besides it");
+    bool ok = !e.text[0] && (o->assignment_path ? vary_assignment(o, &e) : vary_named(o, &e));
     return ok ? EXIT_PASSED : cli_report_error(&e);
 }

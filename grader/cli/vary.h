@@ -11,6 +11,7 @@
 #pragma once
 #include "common/buf.h"
 #include "common/err.h"
+#include "grader/class/assignment.h"
 
 #include <stdbool.h>
 
@@ -38,3 +39,13 @@ void vary_free(struct vary_list *list);
 void vary_select(const struct vary_list *list, const char *seed, struct vary_choice *chosen[2]);
 /* Applies the rules in one pass, so that none changes another's text; true if one applied. */
 bool vary_apply(struct vary_choice *const chosen[2], const char *text, struct buf *out);
+
+/* Reads the book's NAME.vary. An error names the exercises that have one. */
+bool vary_read_book(const struct exercise *ex, struct vary_list *list, struct err *e);
+/* A varied copy of the book says in chapters/variants.txt which exercises are variants:
+ * "07-fusion/scale_add minus large", without the seed. Adds a line for `ex` to the book's list and
+ * writes it into `folder`. */
+bool vary_record(const char *folder, const struct exercise *ex, struct vary_choice *const chosen[2],
+                 struct err *e);
+/* Returns false if the assignment names a variant of an exercise that this book doesn't have. */
+bool vary_check_assignment(const struct assignment *a, struct err *e);

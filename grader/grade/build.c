@@ -224,6 +224,24 @@ bool build_was_killed_by_os(const struct jail_result *r) {
            (failed && strstr(buf_str(&r->output), "died due to signal 9 "));
 }
 
+bool build_could_not_start(const struct jail_result *r) {
+    return r->outcome == JAIL_EXITED && (r->code == 126 || r->code == 127);
+}
+
+/* Sets the error if the compiler ended for a reason that isn't the submission's. */
+static bool check_machine(const struct compiler_jail *t, const struct jail_result *r,
+                          struct err *e) {
+    if (r->outcome == JAIL_INTERNAL_ERROR) return err_set(e, ERR_SYSTEM, "%s", r->reason);
+    if (build_was_killed_by_os(r))
+        return err_set(e, ERR_SYSTEM, "the system killed the compiler because memory ran out");
+    return !build_could_not_start(r) ||
+           err_set(
+               e, ERR_SYSTEM,
+               "the sandbox can't run the compiler in %.300s; its user needs execute permission "
+               "for every folder above it (move the tree out of /root, or chmod o+x them)",
+               t->cuda);
+}
+
 static void take_result(struct jail_result *r, struct build *out) {
     out->end = r->outcome;
     out->reason = end_reason(r);
@@ -353,9 +371,7 @@ static bool compile(struct compiler_jail *t, const struct build_source *s, struc
     if (!j) return false;
     struct jail_result r;
     jail_wait(j, BUILD_WALL_SECONDS, &r);
-    bool ok = r.outcome != JAIL_INTERNAL_ERROR || err_set(e, ERR_SYSTEM, "%s", r.reason);
-    if (ok && build_was_killed_by_os(&r))
-        ok = err_set(e, ERR_SYSTEM, "the system killed the compiler because memory ran out");
+    bool ok = check_machine(t, &r, e);
     if (ok) take_result(&r, out);
     if (ok && out->ok && !module_id[0]) store_module_id(module_key, &r);
     jail_result_free(&r);

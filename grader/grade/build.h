@@ -53,6 +53,8 @@ void build_free(struct build *b);
 /* Returns true if the OS, not one of our limits, killed the compiler. Don't blame the submission.
  */
 bool build_was_killed_by_os(const struct jail_result *r);
+/* Returns true if a shell found that it may not execute the compiler, or that there is none. */
+bool build_could_not_start(const struct jail_result *r);
 /* Returns true if one of its processes computed for BUILD_SECONDS, or all took
  * BUILD_WALL_SECONDS. */
 bool build_was_out_of_time(const struct jail_result *r);

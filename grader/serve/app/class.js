@@ -129,7 +129,7 @@ function historyOf(row) {
     if (!row.history.length) return element("p.dim", null, "No decisions yet.");
     return scrollTable("Decisions", element("tr", null, ...["When (UTC)", "Who", "What", "Before", "Reason"].map(t => element("th", null, t))),
         ...row.history.map(d => element("tr", null, ...[minute(d.made_at), d.author,
-            `${d.kind}${+d.line ? ` to line ${d.line}` : ""}: ${d.value || "withdrawn"}`, d.former, d.reason].map(t => element("td.w", null, t)))));
+            `${d.kind}${+d.line ? ` to line ${d.line}` : ""}: ${d.value || "withdrawn"}`, d.former, d.reason].map((t, column) => element(column < 2 ? "td.w" : "td", null, t)))));
 }
 
 function requestsOf(row) {

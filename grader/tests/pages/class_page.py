@@ -98,6 +98,9 @@ def run(page, url, file, pictures):
     page.click("Add comment")
     page.wait("[...document.querySelectorAll('.finding')].some(f => f.textContent == 'Poe: use float4')", "the comment at its line")
     page.look("submission", pictures, origin)
+    page.size(1280)
+    expect(page.eval("[...document.querySelectorAll('th')].find(t => t.textContent == 'Reason').getBoundingClientRect().right <= innerWidth"),
+           "the history's reasons are cut off at 1280")
 
     # Somebody else decides while the page is open.
     subprocess.run([grader, "decide", store, "s21", "transpose", "--score", "60", "--author", "Roe", "--reason", "x"], check=True)

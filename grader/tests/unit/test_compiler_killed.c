@@ -28,6 +28,19 @@ START_TEST(a_killed_compiler_is_distinguished_from_a_compile_error) {
 }
 END_TEST
 
+/* POSIX: a shell's status is 126 for a file that it may not execute, 127 for none. */
+START_TEST(a_compiler_that_may_not_run_is_no_compile_error) {
+    struct jail_result r = {.outcome = JAIL_EXITED, .code = 126};
+    ck_assert(build_could_not_start(&r));
+    r.code = 127;
+    ck_assert(build_could_not_start(&r));
+    r.code = 1;
+    ck_assert(!build_could_not_start(&r));
+    r.outcome = JAIL_TIMEOUT, r.code = 126;
+    ck_assert(!build_could_not_start(&r));
+}
+END_TEST
+
 static bool is_out_of_time(enum jail_outcome end, int code, const char *output) {
     struct jail_result r = {.outcome = end, .code = code};
     buf_puts(&r.output, output);
@@ -52,6 +65,7 @@ UNIT_SUITE(compiler_killed) {
     Suite *s = suite_create("compiler_killed");
     TCase *t = tcase_create("killed");
     tcase_add_test(t, a_killed_compiler_is_distinguished_from_a_compile_error);
+    tcase_add_test(t, a_compiler_that_may_not_run_is_no_compile_error);
     tcase_add_test(t, a_compiler_out_of_time_is_distinguished_from_a_compile_error);
     suite_add_tcase(s, t);
     return s;

@@ -126,6 +126,19 @@ START_TEST(decisions_are_on_the_pages) {
               "-q Poe p/bob.md",
               submissions_folder, store_fixture_folder()),
         0);
+    /* (70 + 40) / 2, two days late at 10 % each */
+    ck_assert_int_eq(
+        shell("cd %s && grep -q '^Handed in late: each mark is multiplied by 80 %%.$' "
+              "p/ann.md && grep -q '^Total: 44.00 %%.$' p/ann.md && grep -q '<p>Total: "
+              "32.00 %%.</p>' p/bob.html",
+              submissions_folder),
+        0);
+    ck_assert_int_eq(decide("bob transpose --moderated yes --reason sample"), 0);
+    ck_assert_int_eq(
+        shell("cd %s && %s/grader feedback c.db p >said && grep -q '^There is no total "
+              "yet: no score for 02-coalescing/transpose.$' p/bob.md",
+              submissions_folder, store_fixture_folder()),
+        0);
 }
 END_TEST
 
@@ -265,6 +278,10 @@ START_TEST(wrong_decisions_are_refused) {
                                         "ann transpose --score 9 --excused yes --reason x",
                                         "ann --deadline tomorrow --reason x",
                                         "ann transpose --score 9 --line 2 --reason x",
+                                        "ann transpose --comment x --line 3",
+                                        "ann --comment x --line 1",
+                                        "ann transpose --excused no --reason x",
+                                        "ann transpose --moderated no --reason x",
                                         "ann nothing --score 9 --reason x"};
     make_store();
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
@@ -272,6 +289,29 @@ START_TEST(wrong_decisions_are_refused) {
     ck_assert_int_eq(shell("cd %s && [ -z \"$(%s/grader decide c.db)\" ]", submissions_folder,
                            store_fixture_folder()),
                      0);
+}
+END_TEST
+
+/* Instructors know names, and the number of Moodle's participants. */
+START_TEST(a_name_leads_to_the_id) {
+    struct buf rows = {0};
+    submissions_make("decision");
+    submissions_write("Ann Poe_7_assignsubmission_file/transpose.cu", "// x\n");
+    submissions_write_roster("r.csv", "Identifier,Full name\nParticipant 7,Ann Poe\n"
+                                      "Participant 8,Jane Doe\nParticipant 9,Jane Doe\n");
+    submissions_intake("c --roster r.csv --store c.db", 0, &rows);
+    static const char *const wrong[][2] = {{"'ann poe'", "use the id: 'Participant 7'"},
+                                           {"7", "use the id: 'Participant 7'"},
+                                           {"'Jane Doe'", "'Participant 8', 'Participant 9'"},
+                                           {"Eve", "lists the ids"}};
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char arguments[64];
+        snprintf(arguments, sizeof arguments, "%s --excused yes --reason ill", wrong[i][0]);
+        ck_assert_int_eq(decide(arguments), 2);
+        ck_assert_msg(shell("grep -qF -- \"%s\" %s/said", wrong[i][1], submissions_folder) == 0,
+                      "%s", wrong[i][0]);
+    }
+    buf_free(&rows);
 }
 END_TEST
 
@@ -453,7 +493,7 @@ START_TEST(a_third_person_decides_between_blind_scores) {
     ck_assert(total_is("ann", ""));
     ck_assert(total_is("bob", "32.00"));
     ck_assert_int_eq(decide_as("Ada", "ann transpose --blind-score 55"), 0);
-    ck_assert(history_says("Ada: ann transpose blind_score = hidden; before: ; reason: $"));
+    ck_assert(history_says("Ada: ann transpose blind_score = hidden$"));
     ck_assert_int_eq(decide_as("Ada", "ann transpose --blind-score 60"), 0);
     ck_assert(transpose_is("in moderation|-|1 of 2 blind scores"));
     ck_assert_int_eq(decide_as("Ada", "ann transpose --score 60"), 2);
@@ -543,6 +583,7 @@ static void add_tests(TCase *t) {
     tcase_add_test(t, a_partners_submission_counts);
     tcase_add_test(t, canvas_sources_come_back_with_the_comments_at_their_lines);
     tcase_add_test(t, wrong_decisions_are_refused);
+    tcase_add_test(t, a_name_leads_to_the_id);
     tcase_add_test(t, a_forgotten_student_leaves_nothing);
     tcase_add_test(t, a_shared_result_stays);
     tcase_add_test(t, compare_names_what_changed);

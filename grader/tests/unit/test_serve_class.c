@@ -270,6 +270,13 @@ END_TEST
 
 /* Ten comments by the server and ten by `grader decide`, in turns and at the same time. */
 START_TEST(other_processes_decide_at_the_same_time) {
+    /* A comment needs its line: ann's source becomes one of 20. */
+    ck_assert_int_eq(
+        shell("cd %s && sqlite3 c.db \"UPDATE source SET body = '$(yes // | head -20)' "
+              "WHERE digest = (SELECT digest FROM submission WHERE student = 'ann' "
+              "AND state = 'taken')\"",
+              client.folder),
+        0);
     pid_t other = fork();
     if (other == 0)
         _exit(shell("cd %s && for i in 11 12 13 14 15 16 17 18 19 20; do %s/grader decide c.db ann "

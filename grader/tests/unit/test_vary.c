@@ -9,6 +9,7 @@
 
 #include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -152,6 +153,33 @@ START_TEST(what_cannot_be_varied_is_refused) {
 }
 END_TEST
 
+#define EXAM_FILE \
+    "printf 'seed = \"s\"\n[[exercise]]\nname = \"%s\"\nvariant = \"2027\"\n' >%s/exam.toml && "
+
+/* The original must not be graded where an assignment says that students have a variant. */
+START_TEST(an_assignment_with_a_variant_is_not_graded_by_the_original) {
+    const char *b = build_folder();
+    char folder[] = "/tmp/wb-exam.XXXXXX";
+    ck_assert(mkdtemp(folder));
+    ck_assert_int_eq(
+        shell(EXAM_FILE "mkdir -p %s/c/ann && echo '// x' >%s/c/ann/scale_add.cu && %s/grader "
+                        "batch %s/c --assignment %s/exam.toml 2>&1 | grep -q \"exam.toml:2: this "
+                        "book doesn't have that variant of scale_add: grade in the copy\"",
+              "scale_add", folder, folder, folder, b, folder, folder),
+        0);
+    ck_assert_int_eq(shell(EXAM_FILE "%s/grader vary --assignment %s/exam.toml --output %s/o 2>&1 "
+                                     "| grep -q 'nbody has no variants; these exercises'",
+                           "nbody", folder, b, folder, folder),
+                     0);
+    ck_assert_int_eq(shell("sed -i /variant/d %s/exam.toml && %s/grader vary --assignment "
+                           "%s/exam.toml --output %s/o 2>&1 | grep -q 'no ..exercise.. has a line "
+                           "variant'",
+                           folder, b, folder, folder),
+                     0);
+    shell("rm -r %s", folder);
+}
+END_TEST
+
 /* A variant's rules would show students what may change. */
 START_TEST(students_get_no_variants) {
     int id = getpid();
@@ -166,14 +194,24 @@ START_TEST(students_get_no_variants) {
 }
 END_TEST
 
-/* Copies, builds, verifies; then the variant's own solution passes, and the original one doesn't.
- */
+/* Copies, builds, verifies; then the variant's own solution passes, and the original one doesn't,
+ * also where the assignment that names the variant is graded. */
 START_TEST(a_variant_is_built_and_verified) {
     const char *b = build_folder();
     int id = getpid();
+    char folder[64];
+    snprintf(folder, sizeof folder, "/tmp/wb-vary.%d.class", id);
+    ck_assert_int_eq(shell("mkdir -p %s/ann %s/bob && " EXAM_FILE
+                           "%s/grader vary --assignment %s/exam.toml --output /tmp/wb-vary.%d "
+                           ">/tmp/wb-vary.%d.log",
+                           folder, folder, "scale_add", folder, b, folder, id, id),
+                     0);
     ck_assert_int_eq(
-        shell("%s/grader vary scale_add --seed 2027 --output /tmp/wb-vary.%d >/tmp/wb-vary.%d.log",
-              b, id, id),
+        shell("cd /tmp/wb-vary.%d && cp solutions/07-fusion/scale_add.cu %s/ann && cp "
+              "%s/../solutions/07-fusion/scale_add.cu %s/bob && ! build/grader batch %s/ann %s/bob "
+              "--assignment %s/exam.toml --format csv >%s/csv && grep -q '^\"ann\",.*,AC,' "
+              "%s/csv && grep -q '^\"bob\",.*,WA,' %s/csv",
+              id, folder, b, folder, folder, folder, folder, folder, folder, folder),
         0);
     ck_assert_int_eq(shell("grep -q '^vary: the solution of the original exercise: "
                            "07-fusion/scale_add  WA' /tmp/wb-vary.%d.log",
@@ -195,6 +233,7 @@ UNIT_SUITE(vary) {
     tcase_add_loop_test(t, invalid_files_are_refused, 0, sizeof refused / sizeof *refused);
     tcase_add_test(t, every_rule_applies_to_its_exercise);
     tcase_add_test(t, what_cannot_be_varied_is_refused);
+    tcase_add_test(t, an_assignment_with_a_variant_is_not_graded_by_the_original);
     tcase_add_test(t, students_get_no_variants);
     suite_add_tcase(s, t);
     tcase_set_tags(whole, "long");

@@ -116,6 +116,26 @@ START_TEST(an_ambiguous_name_makes_only_its_students_unclear) {
 }
 END_TEST
 
+/* The name is in another column, in another script, and two students share it. Eight or more share
+ * a section, which names nobody. */
+START_TEST(namesakes_of_any_column_are_unclear) {
+    struct buf rows = {0}, roster = {0};
+    make_folder();
+    submissions_write("Anna Kim_501_assignsubmission_file_/transpose.cu", "// a\n");
+    submissions_write("Tuesday_assignsubmission_file_/transpose.cu", "// b\n");
+    buf_puts(&roster, "id,name,latin,section\n");
+    buf_puts(&roster, "a1,\xea\xb9\x80 \xd0\x90,Anna Kim,Tuesday\n"
+                      "a2,\xea\xb9\x80 \xd0\x91,Anna Kim,Tuesday\n");
+    for (unsigned i = 0; i < 7; i++) buf_printf(&roster, "b%u,,Ben %c,Tuesday\n", i, 'a' + i);
+    submissions_write_roster("r.csv", buf_str(&roster));
+    submissions_intake("c --roster r.csv --store c.db --exercise transpose", 1, &rows);
+    ck_assert(query_is("SELECT state, group_concat(student) FROM (SELECT * FROM submission ORDER "
+                       "BY student) s GROUP BY state ORDER BY 1",
+                       "missing|b0,b1,b2,b3,b4,b5,b6\nunclear|a1,a2"));
+    buf_free(&rows), buf_free(&roster);
+}
+END_TEST
+
 /* 13 is Jim's number, but the name is Jane's. */
 START_TEST(parts_of_a_name_must_agree) {
     struct buf rows = {0};
@@ -351,6 +371,7 @@ static void add_tests(TCase *t) {
     tcase_add_test(t, a_wrong_layout_makes_nobody_missing);
     tcase_add_test(t, a_full_id_identifies_a_namesake);
     tcase_add_test(t, an_ambiguous_name_makes_only_its_students_unclear);
+    tcase_add_test(t, namesakes_of_any_column_are_unclear);
     tcase_add_test(t, parts_of_a_name_must_agree);
     tcase_add_test(t, moodle_participants_match_by_number);
     tcase_add_test(t, a_damaged_archive_is_never_missing);
