@@ -13,6 +13,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -107,8 +108,17 @@ static bool build_and_run(struct quiz_paths *p, const char *pictures, struct err
     char *draw[] = {p->simgpu,         "run",   "--counters", "json", devices_flag, ndevices,
                     "--counters-file", p->json, "--pictures", folder, p->program,   NULL};
     bool is_up_to_date = !is_older(p->program, p->source) && !is_older(p->program, p->simgpu);
-    return dir_create(p->folder, e) && (is_up_to_date || run_logged(compile, p->log, e)) &&
+    return (is_up_to_date || run_logged(compile, p->log, e)) &&
            run_logged(pictures ? draw : count, p->log, e);
+}
+
+/* Waits until no other process builds or runs programs in this folder. Returns the lock, which
+ * close() gives back, or -1. */
+static int lock_folder(const char *folder, struct err *e) {
+    int fd = dir_create(folder, e) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd < 0) return err_set(e, ERR_SYSTEM, "%s: %s", folder, strerror(errno)), -1;
+    while (flock(fd, LOCK_EX) < 0 && errno == EINTR) {}
+    return fd;
 }
 
 /* Returns a launch's number of that name: a counter, or another number of the launch, such as
@@ -155,8 +165,11 @@ bool quiz_read_counter(const char *json, const struct quiz_question *q, double *
 bool quiz_run(const char *chapter, const char *file, const char *pictures, struct buf *json,
               struct err *e) {
     struct quiz_paths p;
-    return find_paths(chapter, file, &p, e) && build_and_run(&p, pictures, e) &&
-           file_read(p.json, MAX_JSON_BYTES, json, e);
+    int lock = find_paths(chapter, file, &p, e) ? lock_folder(p.folder, e) : -1;
+    if (lock < 0) return false;
+    bool ok = build_and_run(&p, pictures, e) && file_read(p.json, MAX_JSON_BYTES, json, e);
+    close(lock);
+    return ok;
 }
 
 bool quiz_measure(const char *chapter, const struct quiz_question *q, double *expected,

@@ -1,13 +1,16 @@
 /* test_quiz.c — tests quiz pages: what the parser accepts, what it refuses, how answers are
  * judged; the book's own pages against the simulator; and the command, run as a program. */
 #include "common/file.h"
+#include "common/paths.h"
 #include "grader/book/book.h"
 #include "grader/cli/quiz.h"
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PAGE_HEADER "# Predict\n\nText.\n\n"
@@ -191,6 +194,27 @@ static unsigned chapters(const char *out[100]) {
     return n;
 }
 
+/* Two `grader verify` of one chapter build and run the same program. */
+START_TEST(processes_take_turns_with_a_program) {
+    enum { PROCESSES = 4 };
+    char cache[PATH_MAX];
+    pid_t pids[PROCESSES];
+    struct err e = {0};
+    ck_assert_msg(book_open(&e) && paths_cache_dir(cache, &e), "%s", e.text);
+    ck_assert_int_eq(shell("rm -f %s/quiz/02-coalescing/quiz-sectors.cu.run", cache), 0);
+    for (int i = 0; i < PROCESSES; i++) {
+        struct buf output = {0};
+        if ((pids[i] = fork()) == 0)
+            _exit(!quiz_run("02-coalescing", "quiz/sectors.cu", NULL, &output, &e));
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status;
+        ck_assert_int_eq(waitpid(pids[i], &status, 0), pids[i]);
+        ck_assert_int_eq(status, 0);
+    }
+}
+END_TEST
+
 /* Tagged "long": `make check` makes the same check by `grader verify --quick`. */
 START_TEST(every_stated_answer_matches_the_simulator) {
     const char *list[100];
@@ -293,6 +317,7 @@ UNIT_SUITE(quiz) {
     tcase_set_timeout(programs, 300); /* builds a program for each chapter */
     tcase_set_tags(programs, "long");
     tcase_add_test(programs, every_stated_answer_matches_the_simulator);
+    tcase_add_test(book, processes_take_turns_with_a_program);
     tcase_add_test(book, questions_are_shown_without_their_answers);
     tcase_add_test(book, answers_decide_the_exit_status);
     tcase_add_test(book, exports_hold_every_question_answer_and_feedback);
