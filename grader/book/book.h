@@ -46,8 +46,5 @@ char **book_list_files(const char *folder, const char *prefix, const char *suffi
 /* Appends the starter file as the book ships it. In a source tree, where students edit that file,
  * it comes from git (the last commit), else from a copy made when the grader first saw the file. */
 bool book_original_starter(const struct exercise *ex, struct buf *out, struct err *e);
-/* Appends the paths of the book's files that differ from those before the last commit, each on a
- * line. Returns false without git, outside a checkout or without an earlier commit. */
-bool book_changed_files(struct buf *out);
 /* Returns the exercise whose starter file has this path in the book, or NULL. */
 const struct exercise *book_exercise_of_starter(const char *relative);

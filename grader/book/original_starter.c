@@ -1,5 +1,5 @@
 /* original_starter.c — returns the starter file as the book ships it, whatever the student made of
- * it; and what git says has changed.
+ * it.
  *
  * Where the book is installed, no one edits its files. In a source tree, students edit
  * chapters/NN/NAME.cu in place, so the shipped text must come from elsewhere. If the book is a git
@@ -48,17 +48,17 @@ static int open_names(void) {
     return -1;
 }
 
-/* Runs git in the book's root, with `arguments` behind its own options, and appends what it prints.
- * `input` becomes its standard input. Returns false if git is missing or fails. */
-static bool run_git(const char *const *arguments, int input, struct buf *out) {
-    char *argv[16] = {"git", "-c", "safe.directory=*", "-C", (char *)book_root()};
+/* Appends git's reply for all starter files: for each one a line "ID blob SIZE", the bytes, a
+ * newline; or a line that ends with "missing". */
+static bool query_git(int names, struct buf *out) {
+    char *argv[] = {"git",     "-c", "safe.directory=*", "-C", (char *)book_root(), "cat-file",
+                    "--batch", NULL};
     int fds[2];
     pid_t pid;
-    for (unsigned i = 0; arguments[i]; i++) argv[5 + i] = (char *)arguments[i];
     if (pipe2(fds, O_CLOEXEC) < 0) return false;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, input, 0);
+    posix_spawn_file_actions_adddup2(&actions, names, 0);
     posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     bool ok = posix_spawnp(&pid, "git", &actions, NULL, argv, environ) == 0;
@@ -71,22 +71,6 @@ static bool run_git(const char *const *arguments, int input, struct buf *out) {
     return drained && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Appends git's reply for all starter files: for each one a line "ID blob SIZE", the bytes, a
- * newline; or a line that ends with "missing". */
-static bool query_starters(int names, struct buf *out) {
-    return run_git((const char *const[]){"cat-file", "--batch", NULL}, names, out);
-}
-
-bool book_changed_files(struct buf *out) {
-    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    bool ok =
-        input >= 0 && run_git((const char *const[]){"diff", "--name-only", "--relative", "HEAD~1",
-                                                    "--", "chapters", "solutions", NULL},
-                              input, out);
-    if (input >= 0) close(input);
-    return ok;
-}
-
 /* Returns the texts in the order of the book, an empty one where the commit has no such file; NULL
  * without git or outside a checkout. One git process answers for all, once. */
 static const struct buf *committed_starters(void) {
@@ -96,7 +80,7 @@ static const struct buf *committed_starters(void) {
     is_loaded = true;
     struct buf reply = {0};
     int names = open_names();
-    bool ok = names >= 0 && query_starters(names, &reply);
+    bool ok = names >= 0 && query_git(names, &reply);
     if (names >= 0) close(names);
     if (ok) starters = xcalloc(book_count(), sizeof *starters);
     const char *at = buf_str(&reply), *end = at + reply.size;

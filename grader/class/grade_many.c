@@ -4,7 +4,6 @@
 #include "grader/class/grade_many.h"
 #include "common/file.h"
 #include "grader/book/book.h"
-#include "grader/grade/result_cache.h"
 #include "grader/grade/result_serialize.h"
 #include "grader/class/parallel.h"
 
@@ -40,15 +39,6 @@ static enum parallel_status next_item(void *user, unsigned slot, struct err *e) 
     return PARALLEL_ITEM;
 }
 
-static struct grade_options options_of_item(const struct grade_item *it,
-                                            const struct grade_options *o) {
-    struct grade_options item_options = *o;
-    item_options.no_speed |= it->skip_timing;
-    item_options.trusted |= it->trusted;
-    if (it->policy) item_options.policy = it->policy;
-    return item_options;
-}
-
 static void grade_item_in_slot(void *user, unsigned slot, struct buf *out) {
     struct grading *g = user;
     const struct grade_item *it = &g->items[g->item_of_slot[slot]];
@@ -56,7 +46,10 @@ static void grade_item_in_slot(void *user, unsigned slot, struct buf *out) {
     struct err e = {0};
     char name[128];
     grade_safe_file_name(it->ex, it->name, name, sizeof name);
-    struct grade_options item_options = options_of_item(it, g->process_options);
+    struct grade_options item_options = *g->process_options;
+    item_options.no_speed |= it->skip_timing;
+    item_options.trusted |= it->trusted;
+    if (it->policy) item_options.policy = it->policy;
     if (it->source)
         grade_source(it->ex, name, buf_str(it->source), it->source->size, &item_options, &r);
     else if (!grade_file(it->ex, it->path, &item_options, &r, &e))
@@ -76,18 +69,6 @@ static bool store_item_result(void *user, unsigned slot, bool ok, const char *da
     if (g->o->progress && g->next_index < g->n)
         g->o->progress(g->o->user, g->items[g->next_index].name);
     return true;
-}
-
-bool class_item_is_kept(const struct grade_item *item, const struct grade_options *o) {
-    struct grade_options item_options = options_of_item(item, o);
-    char name[128], key[HASH_HEX_SIZE];
-    struct result kept;
-    grade_safe_file_name(item->ex, item->name, name, sizeof name);
-    bool is_kept = result_cache_key(item->ex, name, buf_str(item->source), item->source->size,
-                                    &item_options, key) &&
-                   result_cache_load(item->ex, key, &kept);
-    if (is_kept) result_free(&kept);
-    return is_kept;
 }
 
 bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs,

@@ -17,5 +17,3 @@ struct grade_item {
  * Calls o->progress whenever an item is finished, with the name of the one that starts next. */
 bool class_grade_many(const struct grade_item *items, unsigned n, unsigned jobs,
                       const struct grade_options *o, struct result *results, struct err *e);
-/* Returns true if the item's result was kept, so that class_grade_many doesn't grade it. */
-bool class_item_is_kept(const struct grade_item *item, const struct grade_options *o);

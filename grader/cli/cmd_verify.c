@@ -21,8 +21,7 @@
  * Baseline data (grade/baseline_data.h): recorded times and counts are those of a run.
  *
  * --quick checks only starter files and model solutions, trusts the baseline data, and takes kept
- * results (result_cache.h), whose keys hold all that they depend on. With --shard, it leaves files
- * and chapters out (verify_shard.c). */
+ * results (result_cache.h), whose keys hold all that they depend on. */
 #include "grader/cli/commands.h"
 #include "grader/cli/lesson.h"
 #include "grader/cli/progress.h"
@@ -54,9 +53,9 @@ static void put_summary_row(struct verification *c, unsigned exercise_index, uns
     verify_baseline_data(c, ex, starter, solution);
     buf_printf(out, "%-*s  ", (int)width, book_id(ex));
     if (starter) buf_printf(out, "%-4s %5.1f  ", verdict_code(starter->verdict), starter->score);
-    else buf_printf(out, "%-12s", c->deferred_file_count ? "-" : "missing");
+    else buf_printf(out, "%-12s", "missing");
     if (solution) buf_printf(out, "%-4s %5.1f  ", verdict_code(solution->verdict), solution->score);
-    else buf_printf(out, "%-12s", c->deferred_file_count ? "-" : "missing");
+    else buf_printf(out, "%-12s", "missing");
     if (solution && solution->speed.valid && solution->speed.vs_baseline > 0)
         buf_printf(out, "%7.2f x", solution->speed.vs_baseline);
     else buf_printf(out, "%9s", "-");
@@ -66,13 +65,9 @@ static void put_summary_row(struct verification *c, unsigned exercise_index, uns
 
 /* Checks questions and lesson once for each chapter, and reports them under its first exercise. */
 static void check_chapters(struct verification *c) {
-    for (unsigned i = 0, chapter_count = 0; c->list[i]; i++) {
+    for (unsigned i = 0; c->list[i]; i++) {
         struct buf quiz = {0}, lesson = {0};
         if (i && !strcmp(c->list[i]->chapter, c->list[i - 1]->chapter)) continue;
-        if (verify_defers_chapter(c, c->list[i]->chapter, chapter_count++)) {
-            c->deferred_chapter_count++;
-            continue;
-        }
         if (quiz_exists(c->list[i]->chapter)) quiz_check(c->list[i]->chapter, &quiz);
         lesson_check(c->list[i]->chapter, &lesson);
         verify_report_problems(c, c->list[i], "quiz", &quiz),
@@ -80,26 +75,20 @@ static void check_chapters(struct verification *c) {
     }
 }
 
-struct grade_item verify_item(const struct verification *c, unsigned subject_index) {
-    const struct subject *s = &c->subjects[subject_index];
-    bool is_trusted = s->role<SOLUTION, skips_timing = s->role> MUTANT;
-    return (struct grade_item){.ex = c->list[c->exercise_of[subject_index]],
-                               .name = s->name,
-                               .source = &s->source,
-                               .trusted = is_trusted,
-                               .skip_timing = skips_timing};
-}
-
 static bool grade_subjects(struct verification *c, struct err *e) {
     struct grade_options go = options_to_grade_options(c->o, c->o->devices[0]);
-    go.ignore_baseline_data = !c->o->quick;
-    go.reuse = c->o->quick && !c->o->no_cache ? GRADE_REUSE_SAME_SEED : GRADE_ANEW;
-    verify_defer_subjects(c, &go);
     struct result *results = xcalloc(c->n, sizeof *results);
     c->items = xcalloc(c->n, sizeof *c->items);
-    for (unsigned i = 0; i < c->n; i++) c->items[i] = verify_item(c, i);
+    for (unsigned i = 0; i < c->n; i++)
+        c->items[i] = (struct grade_item){
+            .ex = c->list[c->exercise_of[i]],
+            .name = c->subjects[i].name,
+            .source = &c->subjects[i].source,
+            .trusted = c->subjects[i].role<SOLUTION, .skip_timing = c->subjects[i].role> MUTANT};
     struct status_count count;
     status_count_begin(&count, "files", c->n);
+    go.ignore_baseline_data = !c->o->quick;
+    go.reuse = c->o->quick && !c->o->no_cache ? GRADE_REUSE_SAME_SEED : GRADE_ANEW;
     go.progress = status_count_next, go.user = &count;
     if (c->n) status_count_show(&count, c->items[0].name);
     bool ok = class_grade_many(c->items, c->n, c->o->jobs, &go, results, e);
@@ -115,16 +104,6 @@ static void write_kept_count(const struct verification *c, struct buf *out) {
     if (kept_count)
         buf_printf(out, "(%u of %u results kept from an earlier run of the same files)\n",
                    kept_count, c->n);
-}
-
-/* Says what --shard leaves to other shards. */
-static void write_deferred_count(const struct verification *c, struct buf *out) {
-    if (!c->deferred_file_count && !c->deferred_chapter_count) return;
-    buf_printf(out,
-               "(shard %u of %u: %u unchanged files, and questions and lessons of %u unchanged "
-               "chapters, are left to\nother shards; to check all of them, leave --shard out)\n",
-               c->o->shard_number, c->o->shard_count, c->deferred_file_count,
-               c->deferred_chapter_count);
 }
 
 /* Appends exercise, version, score and modelled time, which show whether faster means more points.
@@ -150,7 +129,6 @@ static void write_summary(struct verification *c, struct buf *out) {
     for (unsigned i = 0; c->list[i]; i++) put_summary_row(c, i, width, out);
     buf_puts(out, "(speedup: model solution over baseline, modelled)\n");
     write_kept_count(c, out);
-    write_deferred_count(c, out);
     if (c->o->verbose) write_scores(c, width, out);
     if (c->outdated.size)
         buf_printf(
@@ -164,24 +142,18 @@ static void write_summary(struct verification *c, struct buf *out) {
     buf_add(out, c->problems.data, c->problems.size);
 }
 
-void verify_free_subject(struct subject *s) {
-    free(s->label), free(s->name);
-    buf_free(&s->source);
-    result_free(&s->result);
-}
-
 static void free_verification(struct verification *c) {
-    for (unsigned i = 0; i < c->n; i++) verify_free_subject(&c->subjects[i]);
+    for (unsigned i = 0; i < c->n; i++) {
+        free(c->subjects[i].label), free(c->subjects[i].name);
+        buf_free(&c->subjects[i].source);
+        result_free(&c->subjects[i].result);
+    }
     free(c->subjects), free(c->exercise_of), free(c->items), free(c->list);
-    buf_free(&c->problems), buf_free(&c->outdated), buf_free(&c->changed_files);
+    buf_free(&c->problems), buf_free(&c->outdated);
 }
 
 int cmd_verify(const struct options *o) {
     struct err e = {0};
-    if (o->shard_count && !o->quick) {
-        err_set(&e, ERR_INPUT, "verify takes --shard only with --quick");
-        return cli_report_error(&e);
-    }
     struct options fixed_options = *o; /* with a fixed seed, so that every run gives the same */
     snprintf(fixed_options.seed, sizeof fixed_options.seed, "verify");
     struct verification c = {.o = &fixed_options, .list = cli_select_exercises(o, &e)};

@@ -135,8 +135,6 @@ static const char usage_text[] =
     "Options for maintainers\n"
     "  --working-tree         verify: starter files as they are, not of the last commit\n"
     "  --quick                verify: only starter files and model solutions\n"
-    "  --shard K/N            verify --quick: of unchanged files without a kept result, only\n"
-    "                         those of the K-th of N parts\n"
     "\n"
     "  --help                 show this text\n"
     "  --version              show the versions of the grader, the book and the compiler\n"

@@ -40,10 +40,6 @@ struct verification {
     struct buf problems;
     unsigned nproblems;
     struct buf outdated; /* names of exercises whose baseline data is outdated */
-    /* Of --shard, which leaves files to other shards: */
-    struct buf changed_files; /* a line each */
-    bool knows_changes;
-    unsigned deferred_file_count, deferred_chapter_count;
 };
 
 /* Adds one broken rule to `problems`. */
@@ -55,16 +51,6 @@ void verify_report_problems(struct verification *c, const struct exercise *ex, c
 /* Adds the versions of an exercise that are to be graded: starter file, ladder, model solution,
  * mutants, alternatives and generated evasions. Reports files that are missing. */
 void verify_collect_subjects(struct verification *c, unsigned exercise_index);
-void verify_free_subject(struct subject *s);
-/* Returns the subject as class_grade_many takes it. */
-struct grade_item verify_item(const struct verification *c, unsigned subject_index);
-/* Returns true if --shard leaves the exercise to other shards (verify_shard.c). */
-bool verify_defers_exercise(const struct verification *c, unsigned exercise_index);
-/* Removes the subjects of such exercises whose results are not kept. */
-void verify_defer_subjects(struct verification *c, const struct grade_options *o);
-/* Returns true if --shard leaves the questions and the lesson of this chapter, the n-th of the
- * list, to other shards. */
-bool verify_defers_chapter(const struct verification *c, const char *chapter, unsigned n);
 /* Returns true if the subject's result is the one that its role requires; reports it if not. */
 bool verify_judge(struct verification *c, const struct exercise *ex, const struct subject *s);
 /* Reports steps of the ladder that score no more than the one before, unless the ladder's text
