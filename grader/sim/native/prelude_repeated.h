@@ -1,5 +1,5 @@
-/* prelude_repeated.h — the part of prelude.h for loads of shared memory whose patterns stay the same
- * (core/repeated_loads.h): checks of a group, and counting of runs. */
+/* prelude_repeated.h — the part of prelude.h for loads of shared memory whose patterns stay the
+ * same (core/repeated_loads.h): checks of a group, and counting of runs. */
 #include "grader/sim/core/repeated_loads.h"
 
 /* Returns true if all bytes of the group's accesses are initialized; w: the first lane's byte of

@@ -42,17 +42,11 @@ static void tests(TCase *correctness, TCase *goals, TCase *guards) {
     tcase_add_test(goals, coalesced);
     (void)guards;
 }
-const struct exercise plus_one = {.name = "plus_one",
-                                  .chapter = "99-test",
-                                  .title = "adds one",
-                                  .args = args,
-                                  .nargs = 3,
-                                  .cases = cases,
-                                  .ncases = 3,
-                                  .technique_case = {.dim = {4096}},
-                                  .timed_case = {.dim = {1 << 22}},
-                                  .reference = reference,
-                                  .bytes = bytes,
+#define PLUS_ONE                                                                        \
+    .name = "plus_one", .chapter = "99-test", .args = args, .nargs = 3, .cases = cases, \
+    .ncases = 3, .technique_case = {.dim = {4096}}, .timed_case = {.dim = {1 << 22}},   \
+    .reference = reference, .bytes = bytes
+const struct exercise plus_one = {PLUS_ONE, .title = "adds one",
                                   .points = {.correctness = 40, .technique = 30, .speed = 30},
                                   .tests = tests};
 
@@ -75,19 +69,8 @@ static void call_tests(TCase *correctness, TCase *goals, TCase *guards) {
     (void)guards;
 }
 static const struct exercise plus_one_by_calls = {
-    .name = "plus_one",
-    .chapter = "99-test",
-    .title = "adds one, with few calls",
-    .args = args,
-    .nargs = 3,
-    .cases = cases,
-    .ncases = 3,
-    .technique_case = {.dim = {4096}},
-    .timed_case = {.dim = {1 << 22}},
-    .reference = reference,
-    .bytes = bytes,
-    .points = {.correctness = 40, .technique = 60, .speed = 0},
-    .tests = call_tests};
+    PLUS_ONE, .title = "adds one, with few calls",
+    .points = {.correctness = 40, .technique = 60, .speed = 0}, .tests = call_tests};
 
 /* ---- judging ---- */
 
