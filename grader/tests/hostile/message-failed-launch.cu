@@ -1,4 +1,4 @@
-// RTE | own | reports a failed launch with an invalid error code | launch failed
+// AC | own | reports a failed launch with an invalid error code | 
 #include <sys/mman.h>
 #include "forge.cuh"
 __global__ void k(int *out, const int *in, int n) {
