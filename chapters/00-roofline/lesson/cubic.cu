@@ -1,4 +1,7 @@
-// What lesson 00 shows: an element a thread, and several elements a thread.
+// What lesson 00 shows: a program around a kernel; an element a thread, and several elements a thread.
+#include <cstdio>
+#include <vector>
+
 extern "C" __global__ void one_each(float *y, const float *x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
@@ -17,11 +20,20 @@ extern "C" __global__ void several_each(float *y, const float *x, int n) {
 
 int main() {
     enum { N = 1 << 16 };
-    float *x, *y;
-    cudaMalloc(&x, N * sizeof *x);
-    cudaMalloc(&y, N * sizeof *y);
-    cudaMemset(x, 0, N * sizeof *x);
+    std::vector<float> in(N, 2.0f), result(N);       // in the host's memory
+
+    float *x, *y;                                    // will point to the device's memory
+    cudaMalloc(&x, N * sizeof(float));
+    cudaMalloc(&y, N * sizeof(float));
+    cudaMemcpy(x, in.data(), N * sizeof(float), cudaMemcpyHostToDevice);
+
     one_each<<<N / 256, 256>>>(y, x, N);
+
+    cudaMemcpy(result.data(), y, N * sizeof(float), cudaMemcpyDeviceToHost);
+    printf("%g\n", result[0]);                       // 2 * 2 * 2 + 2 = 10
+
     several_each<<<N / 256 / 32, 256>>>(y, x, N);
-    return cudaDeviceSynchronize();
+    cudaFree(x);
+    cudaFree(y);
+    return cudaGetLastError();
 }
