@@ -96,12 +96,12 @@ END_TEST
 
 /* Ideas that separate the ladder's last steps from the model solution. */
 static void ideas(void) {
-    ex_suggest(ex_metric_value("shared_atomic_serialized") > elements() / 16,
-               "give each lane its own copy of the bins, in its own bank", "05-atomics-reduction",
-               "By hand: histogram");
     ex_suggest(ex_metric_value("global_load_requests") > elements() / 256,
                "load 16 bytes at a time, so that more bytes are in flight", "02-coalescing",
                "By hand: vector_loads");
+    ex_suggest(ex_metric_value("shared_atomic_serialized") > elements() / 16,
+               "give each lane its own copy of the bins, in its own bank", "05-atomics-reduction",
+               "By hand: histogram");
 }
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
