@@ -107,7 +107,7 @@ static void ideas(void) {
     ex_suggest(
         ex_metric_value("device_read_accesses") > 2 * outputs(),
         "let a thread compute four neighbouring medians, whose windows it loads once, as vectors",
-        "03-tiling", "By hand: matmul_register");
+        "06-occupancy", "By hand: local_array");
 }
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {

@@ -110,6 +110,9 @@ static void ideas(void) {
                "let each thread compute several neighbouring results, so that one read of the tile "
                "and of a tap serves several products",
                "08-constant-memory", "Several results a thread");
+    ex_suggest(ex_metric_value("const_requests") > 0.2 * products() / 32,
+               "give each thread two groups of four results, so that a tap serves eight products",
+               "08-constant-memory", "Several results a thread");
 }
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {
