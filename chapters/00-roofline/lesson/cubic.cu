@@ -1,6 +1,5 @@
 // What lesson 00 shows: a program around a kernel; an element a thread, and several elements a thread.
 #include <cstdio>
-#include <vector>
 
 extern "C" __global__ void one_each(float *y, const float *x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -20,16 +19,17 @@ extern "C" __global__ void several_each(float *y, const float *x, int n) {
 
 int main() {
     enum { N = 1 << 16 };
-    std::vector<float> in(N, 2.0f), result(N);       // in the host's memory
+    static float in[N], result[N];                   // in the host's memory
+    for (int i = 0; i < N; i++) in[i] = 2;
 
     float *x, *y;                                    // will point to the device's memory
-    cudaMalloc(&x, N * sizeof(float));
-    cudaMalloc(&y, N * sizeof(float));
-    cudaMemcpy(x, in.data(), N * sizeof(float), cudaMemcpyHostToDevice);
+    cudaMalloc(&x, N * sizeof *x);
+    cudaMalloc(&y, N * sizeof *y);
+    cudaMemcpy(x, in, N * sizeof *x, cudaMemcpyHostToDevice);
 
     one_each<<<N / 256, 256>>>(y, x, N);
 
-    cudaMemcpy(result.data(), y, N * sizeof(float), cudaMemcpyDeviceToHost);
+    cudaMemcpy(result, y, N * sizeof *y, cudaMemcpyDeviceToHost);
     printf("%g\n", result[0]);                       // 2 * 2 * 2 + 2 = 10
 
     several_each<<<N / 256 / 32, 256>>>(y, x, N);
