@@ -20,7 +20,7 @@ extern "C" __global__ void two_buffers(float *out, const float *x, int n) {
     for (int first = 0, turn = 0; first < n; first += TILE, turn ^= 1) {
         tile[turn][threadIdx.x] = next;
         __syncthreads();
-        if (first + TILE < n) next = x[first + TILE + threadIdx.x]; // under way while the tile is used
+        if (first + TILE < n) next = x[first + TILE + threadIdx.x]; // in flight while the tile is used
         for (int j = 0; j < TILE; j++) sum += fabsf(mine - tile[turn][j]);
     }
     out[blockIdx.x * TILE + threadIdx.x] = sum;

@@ -1,4 +1,4 @@
-// What lesson 10 shows of lanes that part: two ways chosen by the lane, the same by the warp, and turns of a loop
+// What lesson 10 shows of divergent lanes: two paths chosen by the lane, the same by the warp, and iterations of a loop
 // that differ, in the given order and by length.
 extern "C" __global__ void by_lane(float *out, const float *in) {
     int t = threadIdx.x;
@@ -13,7 +13,7 @@ extern "C" __global__ void by_lane(float *out, const float *in) {
 extern "C" __global__ void by_warp(float *out, const float *in) {
     int t = threadIdx.x;
     float v = in[t];
-    if (t / 32 % 2 == 0) // all lanes of a warp go one way
+    if (t / 32 % 2 == 0) // all lanes of a warp take the same path
         for (int k = 0; k < 64; k++) v = v * v - 1;
     else
         for (int k = 0; k < 64; k++) v = 1 / (v + 2);
@@ -23,7 +23,7 @@ extern "C" __global__ void by_warp(float *out, const float *in) {
 extern "C" __global__ void as_long_as_the_longest(float *out, const float *in, const int *turns) {
     int t = threadIdx.x;
     float v = in[t];
-    for (int k = 0; k < turns[t]; k++) v = v * v - 1; // until the last lane is through
+    for (int k = 0; k < turns[t]; k++) v = v * v - 1; // until the last lane is done
     out[t] = v;
 }
 

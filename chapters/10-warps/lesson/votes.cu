@@ -6,7 +6,7 @@ extern "C" __global__ void one_looks(int *first, const float *in) {
     int lane = threadIdx.x;
     bad[lane] = in[32 * blockIdx.x + lane] < 0;
     __syncthreads();
-    if (lane == 0) {                                     // one thread, up to 32 turns
+    if (lane == 0) {                                     // one thread, up to 32 iterations
         int k = 0;
         while (k < 32 && !bad[k]) k++;
         first[blockIdx.x] = k;

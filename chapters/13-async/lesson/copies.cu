@@ -41,15 +41,15 @@ extern "C" __global__ void waits_at_once(float4 *out, const float4 *in) {
 extern "C" __global__ void asks_early(float4 *out, const float4 *in) {
     __shared__ __align__(16) float tile[2][TILE];
     in += blockIdx.x * TILES * 128 + threadIdx.x, out += blockIdx.x * TILES * 128 + threadIdx.x;
-    auto ask = [&](int i) {
+    auto request = [&](int i) {
         if (i < TILES) __pipeline_memcpy_async(reinterpret_cast<float4 *>(tile[i % 2]) + threadIdx.x, in + i * 128, 16);
         __pipeline_commit();
     };
-    ask(0);
+    request(0);
     for (int i = 0; i < TILES; i++) {
         __pipeline_wait_prior(0);       // my part of tile i is here ...
         __syncthreads();                // ... and everybody's; and nobody reads tile i - 1 any more
-        ask(i + 1);                     // into the place of tile i - 1
+        request(i + 1);                     // into the place of tile i - 1
         out[i * 128] = sums(tile[i % 2]);
     }
 }

@@ -7,16 +7,16 @@ constexpr int TILES = 10;
 extern "C" __global__ void two_places(int *out, const int4 *in) {
     __shared__ __align__(16) int tile[2][1024];
     int t = threadIdx.x, sum = 0;
-    auto ask = [&](int i) {
+    auto request = [&](int i) {
         if (i < TILES) __pipeline_memcpy_async(reinterpret_cast<int4 *>(tile[i % 2]) + t, in + i * 256 + t, 16);
         __pipeline_commit();
     };
-    ask(0);
+    request(0);
 #pragma unroll 1
     for (int i = 0; i < TILES; i++) {
         __pipeline_wait_prior(0);
         __syncthreads();
-        ask(i + 1);
+        request(i + 1);
         sum += tile[i % 2][1023 - t];
     }
     out[t] = sum;

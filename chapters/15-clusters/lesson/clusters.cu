@@ -29,7 +29,7 @@ extern "C" __global__ void __cluster_dims__(BLOCKS) steps_together(float *out, c
     cluster.sync();                                              // all blocks have theirs
     float *next = cluster.map_shared_rank(y, (cluster.block_rank() + 1) % BLOCKS);
     out[i] = y[t] - (t + 1 < THREADS ? y[t + 1] : next[0]);
-    cluster.sync();                                              // nobody ends while others read
+    cluster.sync();                                              // no block ends while others read
 }
 
 // The same, but each block writes into the one before it.
@@ -42,7 +42,7 @@ extern "C" __global__ void __cluster_dims__(BLOCKS) steps_told(float *out, const
     cluster.barrier_wait(std::move(started));                    // all others run, too
     float *before = cluster.map_shared_rank(y, (cluster.block_rank() + BLOCKS - 1) % BLOCKS);
     if (t == 0) before[THREADS] = y[0];
-    cluster.sync();                                              // all have been told
+    cluster.sync();                                              // all values have arrived
     out[i] = y[t] - y[t + 1];
 }
 
