@@ -102,11 +102,11 @@ int main() {
         version<STREAMING, NONE>(mb, "streaming");
         version<EVICT_FIRST, NONE>(mb, "evict_first of the rows");
         version<NONE, EVICT_LAST>(mb, "evict_last of the table");
-        version<STREAMING, EVICT_LAST>(mb, "streaming, evict_last of the table");
+        version<STREAMING, EVICT_LAST>(mb, "streaming and evict_last of the table");
         version<NONE, STREAMING>(mb, "__ldcs of the table");
         set_window((size_t)mb << 20, device.persistingL2CacheMaxSize);
         version<NONE, NONE>(mb, "a window for the table");
-        version<STREAMING, NONE>(mb, "a window for the table, streaming");
+        version<STREAMING, NONE>(mb, "a window for the table and streaming");
         set_window(0, 0);
     }
 }
