@@ -1,20 +1,50 @@
-// warpgroup_tiles: the model solution. Two warpgroups have 128 x 128 elements. 16 bytes of a row lie at place `chunk ^ row % 8` of the row's
-// eight, which is the swizzle that a descriptor can name. Six buffers: one is multiplied, four are filled, and the one between them may
-// still be read by products that are under way.
+// warpgroup_tiles: the model solution. Two warpgroups have 128 x 128 elements. The copy unit brings a piece of a and one of b, swizzled as
+// products read them; one thread requests both, and waits for them, and no other thread copies. One barrier a piece tells all warps that the
+// next piece is there, and that thread that a buffer is free. Of six buffers one is multiplied, and one may still be read by products in flight.
 
+#include <cstdio>
+#include <cuda.h>
 #include <cuda_fp16.h>
-#include <cuda_pipeline.h>
 
 constexpr int BLOCK = 128, DEPTH = 64, THREADS = 256, BUFFERS = 6;
 constexpr int ROWS = 64, COLS = 128;    // of a product: a warpgroup computes 64 rows of the tile, in all columns
-constexpr int CHUNK = 8, CHUNKS = 8;    // halves in 16 bytes; 16-byte chunks in a row
 constexpr int SUMS = ROWS * COLS / 128; // accumulators per thread
-constexpr int APART = THREADS / CHUNKS, COPIES = BLOCK / APART; // a thread copies a chunk of every 32nd row of a piece
 
 struct pieces {
     half a[BLOCK * DEPTH], b[BLOCK * DEPTH];
 };
 constexpr int BYTES = BUFFERS * sizeof(pieces);
+
+// Returns the map of a matrix of rows x k halves. Its boxes are 128 rows of 128 bytes, the longest that the swizzle allows.
+static CUtensorMap map_of(const half *matrix, int rows, int k) {
+    alignas(64) CUtensorMap map;
+    void *found = nullptr;
+    cudaDriverEntryPointQueryResult result;
+    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
+    cuuint64_t size[] = {(cuuint64_t)k, (cuuint64_t)rows}, pitch[] = {k * sizeof(half)};
+    cuuint32_t box[] = {DEPTH, BLOCK}, every[] = {1, 1};
+    CUresult encoded = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(found)(
+        &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<half *>(matrix), size, pitch, box, every, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (encoded != CUDA_SUCCESS) fprintf(stderr, "the driver refuses the map: error %d\n", encoded);
+    return map;
+}
+
+__device__ unsigned place(const void *shared) { return (unsigned)__cvta_generic_to_shared(shared); }
+
+// Requests the box that begins at (row, l). Rows below the last one arrive as zeros.
+__device__ void copy(half *to, const CUtensorMap *map, int l, int row, unsigned long long *bar) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(place(to)),
+                 "l"(map), "r"(l), "r"(row), "r"(place(bar))
+                 : "memory");
+}
+
+// Waits until the phase of this parity has ended.
+__device__ void wait(unsigned long long *bar, int parity) {
+    asm volatile("{\n.reg .pred ended;\nagain: mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1;\n@!ended bra again;\n}" ::"r"(place(bar)),
+                 "r"(parity)
+                 : "memory");
+}
 
 // Rows of 128 bytes, eight rows in 1024 bytes, chunks swizzled: swizzle mode 1. Descriptors of addresses 16 bytes apart differ by one.
 __device__ unsigned long long descriptor(const half *rows) {
@@ -35,42 +65,36 @@ __device__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long l
 }
 
 __global__ void __launch_bounds__(THREADS)
-    scores(float *c, const half *__restrict__ a, const half *__restrict__ b, int n, int m, int k) {
+    scores(float *c, const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b, int n, int m, int k) {
     extern __shared__ __align__(1024) unsigned char memory[]; // the swizzle's pattern repeats from each multiple of 1024
+    __shared__ unsigned long long arrived[BUFFERS];
     pieces *buffer = reinterpret_cast<pieces *>(memory);
     int top = blockIdx.y * BLOCK, left = blockIdx.x * BLOCK, count = k / DEPTH, y = threadIdx.x / 128 * ROWS;
     float sum[SUMS] = {};
 
-    // Computes once, for all pieces, the source and destination of the thread's chunks. Rows below the last one copy the last row
-    // again, and nothing reads them.
-    int from = threadIdx.x / CHUNKS, chunk = threadIdx.x % CHUNKS, to = from * DEPTH + (chunk ^ from % CHUNKS) * CHUNK;
-    const half *rows_a[COPIES], *rows_b[COPIES];
-#pragma unroll
-    for (int i = 0; i < COPIES; i++) {
-        rows_a[i] = a + (size_t)min(top + from + i * APART, n - 1) * k + chunk * CHUNK;
-        rows_b[i] = b + (size_t)min(left + from + i * APART, m - 1) * k + chunk * CHUNK;
-    }
-    auto fetch = [&](int p) {
-        pieces &next = buffer[p % BUFFERS];
-#pragma unroll
-        for (int i = 0; i < COPIES && p < count; i++) {
-            __pipeline_memcpy_async(next.a + to + i * APART * DEPTH, rows_a[i] + p * DEPTH, 16);
-            __pipeline_memcpy_async(next.b + to + i * APART * DEPTH, rows_b[i] + p * DEPTH, 16);
-        }
-        __pipeline_commit(); // one copy group per piece, empty after the last piece
+    auto fetch = [&](int p) { // of one thread: announces the bytes, then requests both boxes
+        unsigned long long *bar = &arrived[p % BUFFERS];
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(place(bar)), "n"(sizeof(pieces)) : "memory");
+        copy(buffer[p % BUFFERS].a, &map_a, p * DEPTH, top, bar);
+        copy(buffer[p % BUFFERS].b, &map_b, p * DEPTH, left, bar);
     };
-    for (int p = 0; p < BUFFERS - 2; p++) fetch(p);
+    if (threadIdx.x == 0) {
+        for (int p = 0; p < BUFFERS; p++) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(place(&arrived[p])) : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); // the copy unit sees them
+        for (int p = 0; p < BUFFERS && p < count; p++) fetch(p);
+        wait(&arrived[0], 0);
+    }
+    __syncthreads(); // piece 0 is there
     for (int p = 0; p < count; p++) {
-        __pipeline_wait_prior(BUFFERS - 3); // piece p has arrived
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); // and makes it visible to products
-        __syncthreads(); // all threads' copies have arrived, and no product reads piece p - 2 any more
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
         unsigned long long da = descriptor(buffer[p % BUFFERS].a + y * DEPTH), db = descriptor(buffer[p % BUFFERS].b);
 #pragma unroll
-        for (int l = 0; l < CHUNKS; l += 2) multiply(sum, da + l, db + l); // 16 steps of k are two chunks
+        for (int l = 0; l < 8; l += 2) multiply(sum, da + l, db + l); // 16 steps of k are two chunks of 16 bytes
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        fetch(p + BUFFERS - 2); // in the buffer of piece p - 2
         asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory"); // the product of piece p - 1 is complete
+        if (threadIdx.x == 0 && p + 1 < count) wait(&arrived[(p + 1) % BUFFERS], (p + 1) / BUFFERS % 2);
+        __syncthreads(); // piece p + 1 is there, and all warps have waited for the product of piece p - 1
+        if (threadIdx.x == 0 && p > 0 && p - 1 + BUFFERS < count) fetch(p - 1 + BUFFERS);
     }
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 
@@ -86,7 +110,11 @@ __global__ void __launch_bounds__(THREADS)
 
 extern "C" void warpgroup_tiles(float *c, const half *a, const half *b, int n, int m, int k) {
     if (n == 0 || m == 0) return;
+    if (k == 0) { // a map can't describe an empty matrix
+        cudaMemsetAsync(c, 0, sizeof(float) * n * m);
+        return;
+    }
     cudaFuncSetAttribute(scores, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES);
     dim3 grid((m + BLOCK - 1) / BLOCK, (n + BLOCK - 1) / BLOCK);
-    scores<<<grid, THREADS, BYTES>>>(c, a, b, n, m, k);
+    scores<<<grid, THREADS, BYTES>>>(c, map_of(a, n, k), map_of(b, m, k), n, m, k);
 }

@@ -72,8 +72,13 @@ namespace g3 {
 #include "solutions/14-tensor-cores/warpgroup_tiles-3-two-buffers.cu"
 }
 #undef warpgroup_tiles
-#define warpgroup_tiles warpgroup_tiles_solution
+#define warpgroup_tiles warpgroup_tiles_4
 namespace g4 {
+#include "solutions/14-tensor-cores/warpgroup_tiles-4-six-buffers.cu"
+}
+#undef warpgroup_tiles
+#define warpgroup_tiles warpgroup_tiles_solution
+namespace g5 {
 #include "solutions/14-tensor-cores/warpgroup_tiles.cu"
 }
 #undef warpgroup_tiles
@@ -218,7 +223,8 @@ int main() {
     g("1-waits", [&](float *c) { g1::warpgroup_tiles_1(c, a, t, n, m, k); });
     g("2-swizzled", [&](float *c) { g2::warpgroup_tiles_2(c, a, t, n, m, k); });
     g("3-two-buffers", [&](float *c) { g3::warpgroup_tiles_3(c, a, t, n, m, k); });
-    g("solution", [&](float *c) { g4::warpgroup_tiles_solution(c, a, t, n, m, k); });
+    g("4-six-buffers", [&](float *c) { g4::warpgroup_tiles_4(c, a, t, n, m, k); });
+    g("solution", [&](float *c) { g5::warpgroup_tiles_solution(c, a, t, n, m, k); });
     g("cublasGemmEx", [&](float *c) {
         cublasGemmEx(h, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &one, t, CUDA_R_16F, k, a, CUDA_R_16F, k, &zero, c, CUDA_R_32F, m,
                      CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
