@@ -236,7 +236,7 @@ static bool write_report_page(struct feedback_ctx *p, struct store_rows *q, char
     if (!ex || !d ||
         !class_deserialize_result(store_column_bytes(q, EXPORT_result_blob),
                                   store_column_size(q, EXPORT_result_blob), ex,
-                                  store_column_text(q, EXPORT_grader), &r))
+                                  store_column_text(q, EXPORT_page_grader), &r))
         return true;
     report_html(&r, d, NULL, &page);
     snprintf(suffix, sizeof suffix, "-%.60s.html", ex->name);

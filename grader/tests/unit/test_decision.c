@@ -369,7 +369,7 @@ START_TEST(compare_names_what_changed) {
             "--author Poe && sqlite3 d.db \"UPDATE result SET grader = 'h', seed = 't', score = "
             "20 WHERE key LIKE 'bob%%transpose'; UPDATE submission SET digest = NULL WHERE "
             "student = 'bob' AND exercise LIKE '%%particles'; UPDATE result SET score = 30 WHERE "
-            "key LIKE '%%particles'; INSERT INTO student VALUES ('cat', '', 0, 1, '', ''); INSERT "
+            "key LIKE '%%particles'; INSERT INTO student VALUES ('cat', '', 0, 1, '', '', 0); INSERT "
             "INTO submission (student, exercise, state, file, why) VALUES ('cat', 'x/y', 'absent',"
             " '', '')\"; grader compare c.db d.db --format csv --output cmp 2>sum; [ $? = 1 ] && "
             "sed 's/\\r//' cmp >rows && grep -q '^5 grades differ; 4 in both "
