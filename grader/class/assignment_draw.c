@@ -100,7 +100,7 @@ static int by_student(const void *a, const void *b) {
     return strcmp(((const struct draw_entry *)a)->student, ((const struct draw_entry *)b)->student);
 }
 
-/* Reads FOLDER/variants.csv, sorted by student. It lacks nobody who has a file from the roster. */
+/* Reads FOLDER/variants.csv, sorted by student. */
 static bool read_table(const struct assignment *a, struct draw_table *t, struct err *e) {
     struct buf text = {0};
     enum csv_encoding encoding;

@@ -87,8 +87,7 @@ static bool run_copy(const struct options *o, struct store *s, unsigned number, 
     put_program(&c, o->loaded_assignment, number), put(&c, command);
     if (is_batch) put_option(&c, "--store", s->location), put_option(&c, "--output", "/dev/null");
     else put(&c, s->location), printf("variant %u:\n", number);
-    if (is_batch) put(&c, "--accept-unclear");
-    else if (o->diff) put(&c, "--diff");
+    put(&c, is_batch ? "--accept-unclear" : "--diff");
     put_options(&c, o, seed);
     int status = run(&c);
     if (has_failed) *has_failed |= status == EXIT_FAILED;
@@ -142,7 +141,7 @@ bool cli_copies_forward(const struct options *o, struct store *s, const char *st
     put_program(&c, a, number), put(&c, o->command);
     for (unsigned i = 0; i < o->noperands; i++) put(&c, o->operands[i]);
     put_option(&c, "--assignment", a->path);
-    store_close(s), fflush(stdout);
+    fflush(stdout);
     execv(c.program, (char *const *)c.args);
     return err_set(e, ERR_SYSTEM, "%s: %s", c.program, strerror(errno));
 }

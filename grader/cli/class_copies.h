@@ -6,8 +6,9 @@
 
 /* Returns true if this grader starts those of copies for the assignment. */
 bool cli_copies_are_used(const struct options *o);
-/* Runs `command`, batch or regrade, in each copy. batch also checks whether a submission that fails
- * its variant solves another one. `has_failed`, if not NULL, becomes true if a status was 1. */
+/* Runs `command`, batch or regrade --diff, in each copy. batch also checks whether a submission
+ * that fails its variant solves another one. `has_failed`, if not NULL, becomes true if a status
+ * was 1. */
 bool cli_copies_run(const struct options *o, struct store *s, const char *command, const char *seed,
                     bool *has_failed, struct err *e);
 /* Replaces this program by the grader of the student's copy, with the same operands, if the

@@ -39,11 +39,12 @@ int cmd_regrade(const struct options *o) {
     bool ok = cli_class_assignment(o, &s, &a, &effective, &e) &&
               cli_class_grade(&effective, &s, o->seed, true, &e) &&
               print_changes(&s, &changed_count, &e);
+    bool has_copies = ok && cli_copies_are_used(&effective);
+    if (has_copies) ok = cli_copies_run(&effective, &s, "regrade", o->seed, &has_changed_copy, &e);
     if (ok && !o->diff)
-        ok =
-            class_save_seed(&s, o->seed, &e) && cli_class_grade(&effective, &s, o->seed, false, &e);
-    if (ok && cli_copies_are_used(&effective))
-        ok = cli_copies_run(&effective, &s, "regrade", o->seed, &has_changed_copy, &e);
+        ok = class_save_seed(&s, o->seed, &e) &&
+             cli_class_grade(&effective, &s, o->seed, false, &e) &&
+             (!has_copies || cli_copies_run(&effective, &s, "batch", o->seed, NULL, &e));
     assignment_free(&a);
     store_close(&s);
     return !ok                                 ? cli_report_error(&e)

@@ -236,9 +236,12 @@ static void check_resume_and_exports(void) {
         0);
     ck_assert_int_eq(in_class("grader reproduce a.db bob scale_add | grep -qx identical"), 0);
     ck_assert_int_eq(in_class("grader similar a.db >s; grep ann s | grep -q cid"), 0);
-    ck_assert_int_eq(in_class("grader feedback a.db pages && test -f pages/bob-scale_add.html && "
-                              "test -f pages/cid-scale_add.html && ! grep -rq private-seed pages"),
-                     0);
+    ck_assert_int_eq(
+        in_class(
+            "grader feedback a.db pages && test -f pages/bob-scale_add.html && "
+            "test -f pages/cid-scale_add.html && grep -q 'solves another variant' pages/cid.md && "
+            "! grep -q 'another variant' pages/bob.md && ! grep -rq private-seed pages"),
+        0);
     ck_assert_int_eq(
         in_class("grader anonymize a.db b.db && [ $(sqlite3 b.db \"SELECT count(*) FROM "
                  "gradebook WHERE solves_variant IS NOT NULL AND score = 0\") = 2 ]"),
