@@ -1,12 +1,24 @@
 #!/bin/sh
 # vary.sh TREE BUILD DIR EXERCISE…: completes DIR, into which `grader vary` wrote the changed files
 # of the exercises, to a copy of the tree; builds it there; and checks that each variant's starter
-# file and model solution keep the book's rules and that the original solution does not pass.
+# file and model solution keep the book's rules and that the original solution is wrong. For a copy
+# for some students of a class, it does the same with the solutions of the copies before it.
 set -eu
 tree=$1 build=$2
 dir=$(cd "$3" && pwd)
 shift 3
 say() { echo "vary: $*"; }
+
+# refuse COPY EXERCISE FILE NAME: the file, NAME's solution, must not be correct in the copy.
+refuse() {
+    status=0
+    "$1/build/grader" run "$2" --file "$3" >build/vary.log 2>&1 || status=$?
+    if [ $status != 1 ] || sed -n 1p build/vary.log | grep -Eq ' (AC|PART) '; then
+        say "the solution of $4 is not refused: $(sed -n 1p build/vary.log)" >&2
+        exit 1
+    fi
+    say "the solution of $4: $(sed -n 1p build/vary.log)"
+}
 
 # The files that git knows, or in an unpacked tar all but the build; a changed file stays.
 cd "$tree"
@@ -18,7 +30,7 @@ sh grader/version.sh >"$dir/grader/version"
 mkdir -p "$dir/build"
 for part in "$build"/*; do
     case ${part##*/} in
-        cache | progress | pristine | site | book | slides | tests | roots | carry.*) ;;
+        cache | progress | pristine | site | book | slides | tests | fuzz | roots | *.tar.xz) ;;
         *) cp -a "$part" "$dir/build/" ;;
     esac
 done
@@ -40,9 +52,13 @@ for exercise in "$@"; do
         exit 1
     fi
     sed -n '1,2p' build/vary.log
-    if build/grader run "$exercise" --file "$tree/solutions/$exercise.cu" >build/vary.log 2>&1; then
-        say "the solution of the original exercise passes the variant" >&2
-        exit 1
-    fi
-    say "the solution of the original exercise: $(sed -n 1p build/vary.log)"
+    refuse . "$exercise" "$tree/solutions/$exercise.cu" "the original exercise"
+    # A copy for some students of a class: the copies before it are complete.
+    number=$(sed -n 's/^copy \([0-9]*\) of .*/\1/p' chapters/variants.txt)
+    other=1
+    while [ "$other" -lt "${number:-0}" ]; do
+        refuse . "$exercise" "../$other/solutions/$exercise.cu" "variant $other"
+        refuse "../$other" "$exercise" "solutions/$exercise.cu" "variant $number in variant $other"
+        other=$((other + 1))
+    done
 done

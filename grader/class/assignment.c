@@ -43,6 +43,9 @@ static const struct key keys[] = {
     {"late", "most_days", INTEGER, ASSIGNMENT_FIELD(late.max_days), 0, 1000},
     {"late", "penalty", NUMBER, ASSIGNMENT_FIELD(late.penalty), 0, 100},
     {"moderation", "tolerance", NUMBER, ASSIGNMENT_FIELD(moderation_tolerance), 0, 100},
+    {"variants", "count", INTEGER, ASSIGNMENT_FIELD(variants.count), 1, 64},
+    {"variants", "seed", TEXT, ASSIGNMENT_FIELD(variants.seed), 0, 0},
+    {"variants", "folder", PATH, ASSIGNMENT_FIELD(variants.folder), 0, 0},
     {"gradescope", "goals", VISIBILITY, ASSIGNMENT_FIELD(gradescope.goals), 0, 0},
     {"gradescope", "guards", VISIBILITY, ASSIGNMENT_FIELD(gradescope.guards), 0, 0},
     {"gradescope", "cases", VISIBILITY, ASSIGNMENT_FIELD(gradescope.cases), 0, 0},
@@ -51,6 +54,7 @@ static const struct key keys[] = {
     {"exercise", "weight", NUMBER, EXERCISE_FIELD(weight), 0, 1e6},
     {"exercise", "credit_for_cases", NUMBER, EXERCISE_FIELD(policy.case_points), 0, 99},
     {"exercise", "variant", TEXT, EXERCISE_FIELD(variant), 0, 0},
+    {"exercise", "varied", BOOLEAN, EXERCISE_FIELD(is_varied), 0, 0},
     {"exercise", "hidden", PATH, EXERCISE_FIELD(hidden_path), 0, 0},
 };
 enum { KEY_COUNT = sizeof keys / sizeof *keys };
@@ -58,7 +62,7 @@ enum { KEY_COUNT = sizeof keys / sizeof *keys };
 struct assignment_parser {
     struct assignment *a;
     struct err *e;
-    unsigned late_line;
+    unsigned late_line, variants_line;
 };
 
 /* Parses "Z", "UTC", "+02:00", "+0200" or "+02" as seconds east of UTC. */
@@ -184,11 +188,12 @@ static bool enter_table(struct assignment_parser *r, const struct class_toml_val
         return true;
     }
     if (!strcmp(v->table, "late")) r->late_line = v->line;
+    if (!strcmp(v->table, "variants")) r->variants_line = v->line;
     for (unsigned i = 0; i < KEY_COUNT; i++)
         if (*keys[i].table && !strcmp(v->table, keys[i].table)) return true;
     return parse_error(r, v->line,
-                       "unknown table [%.60s]; use [late], [moderation], [gradescope] or "
-                       "[[exercise]]",
+                       "unknown table [%.60s]; use [late], [moderation], [variants], [gradescope] "
+                       "or [[exercise]]",
                        v->table);
 }
 
@@ -218,6 +223,26 @@ static bool on_toml_value(void *user, const struct class_toml_value *v) {
     return report_unknown_key(r, v);
 }
 
+/* A draw needs all its keys, at least one exercise, and no variant that all students have. */
+static bool validate_variants(struct assignment_parser *r) {
+    const struct assignment *a = r->a;
+    bool has_draw = a->variants.count && a->variants.seed[0] && a->variants.folder[0],
+         is_used = false;
+    if (r->variants_line && !has_draw)
+        return parse_error(r, r->variants_line, "[variants] needs count, seed and folder");
+    for (unsigned i = 0; i < a->n; i++) {
+        if (a->parts[i].is_varied && !has_draw)
+            return parse_error(r, a->parts[i].line, "varied needs a table [variants]");
+        if (a->parts[i].variant[0] && has_draw)
+            return parse_error(r, a->parts[i].line,
+                               "variant and [variants] exclude each other: use varied = true, and "
+                               "count = 1 if all students get the same");
+        is_used |= a->parts[i].is_varied;
+    }
+    return !has_draw || is_used ||
+           parse_error(r, r->variants_line, "no [[exercise]] has a line varied = true");
+}
+
 static bool validate_assignment(struct assignment_parser *r) {
     long long ignored;
     struct assignment *a = r->a;
@@ -237,7 +262,7 @@ static bool validate_assignment(struct assignment_parser *r) {
     if (a->utc_offset[0] && !parse_utc_offset(a->utc_offset, &ignored))
         return parse_error(r, 1, "utc_offset is '%s'; write it like +02:00", a->utc_offset);
     if (a->late.max_days < a->late.free_days) a->late.max_days = a->late.free_days;
-    return true;
+    return validate_variants(r);
 }
 
 static bool load_hidden_cases(struct assignment_parser *r) {
@@ -341,8 +366,9 @@ bool assignment_save(const struct assignment *a, struct store *s, struct err *e)
     for (unsigned i = 0; ok && i < a->n; i++)
         ok = store_exec(
             s, e,
-            "INSERT INTO assigned (exercise, weight, case_points, hidden) VALUES (?, ?, ?, ?)",
-            "tffl", book_id(a->parts[i].ex), a->parts[i].weight, a->parts[i].policy.case_points,
-            (long long)a->parts[i].policy.nhidden);
+            "INSERT INTO assigned (exercise, weight, case_points, hidden, varied) VALUES (?, ?, ?, "
+            "?, ?)",
+            "tffll", book_id(a->parts[i].ex), a->parts[i].weight, a->parts[i].policy.case_points,
+            (long long)a->parts[i].policy.nhidden, (long long)a->parts[i].is_varied);
     return store_commit(s, ok, e);
 }

@@ -14,6 +14,7 @@ struct assignment_part {
     double weight;
     char *hidden_path; /* absolute path of the file with its hidden cases; NULL = none */
     char variant[65];  /* seed of its variant (grader vary); "" = the book's exercise */
+    bool is_varied;    /* each student has one of the drawn variants */
     unsigned line;     /* of its [[exercise]], for messages */
     void *dl_handle;   /* of the loaded hidden cases */
     struct grading_policy policy;
@@ -38,6 +39,10 @@ struct assignment {
         double penalty;               /* percent of a mark for each day after the free ones */
     } late;
     double moderation_tolerance; /* points by which two blind scores may differ */
+    struct { /* each student gets one of `count` variants (assignment_draw.h); 0 = no draw */
+        unsigned count;
+        char seed[65], folder[512]; /* secret; absolute path of the variants' copies */
+    } variants;
     struct {
         enum assignment_visibility goals, guards, cases;
         bool leaderboard;

@@ -33,6 +33,8 @@ struct class_grade_options {
     struct grade_options grade;
     unsigned jobs;
     bool keep_gradebook; /* add results, but keep the gradebook's current ones: for comparing */
+    unsigned variant;    /* grade students with this variant; 0 = exercises without variants */
+    bool check_others;   /* instead, those who fail another one: do they solve this one? */
     const struct exercise *only_exercise; /* NULL = all */
     const struct assignment *assignment;  /* only its exercises, by its policy; NULL = none */
     unsigned shard_index, shard_count;    /* index from 0; count 0 = grade all */
@@ -46,6 +48,9 @@ bool class_grade(struct store *s, const struct class_grade_options *g, struct er
 /* Sets `key` to the key of the result that grading this source now would produce. */
 void class_result_key(const struct exercise *ex, const char *digest, const struct grade_options *o,
                       char key[HASH_HEX_SIZE]);
+/* The setting of this name and a grader's digest has the digest of the grader that wrote it, as a
+ * copy for a variant. */
+#define CLASS_COPY_SETTING "origin of grader "
 /* Returns an assignment's policy for an exercise; NULL = none. */
 const struct grading_policy *class_policy(const struct assignment *a, const struct exercise *ex);
 /* Serialize a whole result for the pages (store.def), and read it back. Reading returns false if a

@@ -371,6 +371,8 @@ bool decision_forget(struct store *s, const char *student, long long *result_cou
     *result_count = ok ? store_changed_rows(s) : -1;
     ok = ok &&
          store_exec(s, e, "DELETE FROM source WHERE digest IN (SELECT digest FROM gone)", "") &&
+         store_exec(s, e, "DELETE FROM variant_check WHERE key NOT IN (SELECT key FROM result)",
+                    "") &&
          store_exec(s, e, "DROP TABLE gone", "");
     return store_commit(s, ok, e) && store_erase(s, e);
 }

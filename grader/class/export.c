@@ -1,6 +1,7 @@
 /* export.c — the gradebook as a table, CSV and JSON; see export.h. It writes each row as soon as
  * it is read, so memory does not grow with the class if its store is a file. */
 #include "common/text.h"
+#include "grader/class/class.h"
 #include "grader/class/decision.h"
 #include "grader/class/export.h"
 #include "grader/grade/provenance.h"
@@ -13,13 +14,15 @@
 enum { LINE_WIDTH = 80 };
 
 #define X(name) #name ", "
-static const char gradebook_sql[] =
-    "SELECT " EXPORT_COLUMNS(X) "(SELECT json FROM result r WHERE r.key = g.key),"
-                                " (SELECT report FROM result r WHERE r.key = g.key), (SELECT "
-                                "submitted_at FROM student t WHERE t.id = g.student),"
-                                " (SELECT whole FROM result r WHERE r.key = g.key), "
-                                "coalesce((SELECT kept FROM late l WHERE l.student = "
-                                "g.submitter), 1.0) FROM gradebook g ORDER BY student, exercise";
+static const char gradebook_sql[] = "SELECT " EXPORT_COLUMNS(
+    X) "(SELECT json FROM result r WHERE r.key = g.key),"
+       " (SELECT report FROM result r WHERE r.key = g.key), (SELECT "
+       "submitted_at FROM student t WHERE t.id = g.student),"
+       " (SELECT whole FROM result r WHERE r.key = g.key), "
+       "coalesce((SELECT kept FROM late l WHERE l.student = "
+       "g.submitter), 1.0), coalesce((SELECT value FROM setting WHERE "
+       "name = '" CLASS_COPY_SETTING "' || g.grader), g.grader), "
+       "g.variant, g.solves_variant FROM gradebook g ORDER BY student, exercise";
 #undef X
 
 struct store_rows *export_query_gradebook(struct store *s, struct err *e) {
@@ -121,7 +124,7 @@ bool export_csv(struct store *s, FILE *f, struct err *e) {
     fputs("student,exercise,verdict,score,max_score,speed_kind,vs_solution,reason,jail,state,seed,"
           "device,source_sha256,"
           "grader,"
-          "nvcc,graded_at,file\r\n",
+          "nvcc,graded_at,file,variant,solves_variant\r\n",
           f);
     struct store_rows *q = export_query_gradebook(s, e);
     while (store_step(s, &q, e)) {
@@ -135,6 +138,8 @@ bool export_csv(struct store *s, FILE *f, struct err *e) {
             export_csv_cell(f, store_column_text(q, EXPORT_jail));
         for (unsigned i = 0; i < sizeof trailing_columns / sizeof *trailing_columns; i++)
             fputc(',', f), export_csv_cell(f, store_column_text(q, trailing_columns[i]));
+        fprintf(f, ",%s,%s", store_column_text(q, EXPORT_variant),
+                store_column_text(q, EXPORT_solves_variant));
         fputs("\r\n", f);
     }
     return !e->text[0];
@@ -201,6 +206,15 @@ static json_t *score_or_null(struct store_rows *q) {
     return is_null(q, EXPORT_score) ? json_null() : json_real(store_column_double(q, EXPORT_score));
 }
 
+/* Adds the drawn variant, and the other one that the file solves. */
+static void add_variant(json_t *o, struct store_rows *q) {
+    if (is_null(q, EXPORT_variant)) return;
+    json_object_set_new(o, "variant", json_integer(store_column_int(q, EXPORT_variant)));
+    if (!is_null(q, EXPORT_solves_variant))
+        json_object_set_new(o, "solves_variant",
+                            json_integer(store_column_int(q, EXPORT_solves_variant)));
+}
+
 /* Returns the result as the grader computed it; an instructor's score or excuse replaces the score.
  */
 static json_t *graded_json(struct store_rows *q) {
@@ -218,7 +232,11 @@ static json_t *graded_json(struct store_rows *q) {
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
         json_object_set_new(provenance, keys[i].key, text_or_null(q, keys[i].column));
     json_object_set_new(o, "provenance", provenance);
-    if (!strcmp(store_column_text(q, EXPORT_state), "graded")) return o;
+    add_variant(o, q);
+    if (!strcmp(store_column_text(q, EXPORT_state), "graded")) {
+        if (!is_null(q, EXPORT_solves_variant)) json_object_set_new(o, "score", score_or_null(q));
+        return o;
+    }
     json_object_set(o, "machine_score", json_object_get(o, "score"));
     json_object_set_new(o, "state", text_or_null(q, EXPORT_state));
     json_object_set_new(o, "score", score_or_null(q));

@@ -54,7 +54,10 @@ enum export_column {
     EXPORT_report,
     EXPORT_submitted_at, /* "" = unknown */
     EXPORT_result_blob,  /* see store.def */
-    EXPORT_late_factor   /* 1 to 0, see assignment_late_factor; 1 without an assignment */
+    EXPORT_late_factor,  /* 1 to 0, see assignment_late_factor; 1 without an assignment */
+    EXPORT_page_grader,  /* the grader that can read the result's blob */
+    EXPORT_variant,      /* NULL = the exercise has no drawn variants */
+    EXPORT_solves_variant
 };
 /* Returns the whole gradebook by student and exercise, with each result's JSON and report. */
 struct store_rows *export_query_gradebook(struct store *s, struct err *e);

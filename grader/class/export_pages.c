@@ -116,6 +116,8 @@ static void put_decisions(struct store *s, struct store_rows *row, struct buf *o
     const char *state = store_column_text(row, EXPORT_state);
     if (!strcmp(state, "moderated") || !strcmp(state, "in moderation"))
         buf_printf(out, "%s: %s\n", state, store_column_text(row, EXPORT_reason));
+    if (!strcmp(state, "graded") && !store_column_is_null(row, EXPORT_solves_variant))
+        buf_puts(out, "0 points: the file solves another variant than the student's\n");
     struct store_rows *q = decision_query(s, store_column_text(row, EXPORT_student),
                                           store_column_text(row, EXPORT_exercise), e);
     while (store_step(s, &q, e)) {
@@ -236,7 +238,7 @@ static bool write_report_page(struct feedback_ctx *p, struct store_rows *q, char
     if (!ex || !d ||
         !class_deserialize_result(store_column_bytes(q, EXPORT_result_blob),
                                   store_column_size(q, EXPORT_result_blob), ex,
-                                  store_column_text(q, EXPORT_grader), &r))
+                                  store_column_text(q, EXPORT_page_grader), &r))
         return true;
     report_html(&r, d, NULL, &page);
     snprintf(suffix, sizeof suffix, "-%.60s.html", ex->name);

@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/file.h"
 #include "grader/book/book.h"
+#include "grader/class/assignment_draw.h"
 #include "grader/class/class.h"
 #include "grader/class/parallel.h"
 #include "grader/grade/provenance.h"
@@ -107,7 +108,7 @@ static bool add_todo(struct grading_ctx *m, long long n, const char *exercise, c
     struct grade_options o = m->g->grade;
     o.policy = class_policy(m->g->assignment, ex);
     class_result_key(ex, digest, &o, key);
-    if (m->g->shard_count &&
+    if (m->g->shard_count && !m->g->check_others &&
         strtoul((char[9]){key[0], key[1], key[2], key[3], key[4], key[5], key[6], key[7], 0}, NULL,
                 16) %
                 m->g->shard_count !=
@@ -117,15 +118,39 @@ static bool add_todo(struct grading_ctx *m, long long n, const char *exercise, c
                       key);
 }
 
+/* A student without a drawn variant, or an exercise without variants, has number 0. */
+static const char own_submissions_sql[] =
+    "SELECT s.n, s.exercise, s.digest FROM submission s JOIN student t ON t.id = s.student LEFT "
+    "JOIN assigned a ON a.exercise = s.exercise WHERE s.state = 'taken' AND CASE WHEN a.varied = 1 "
+    "THEN t.variant ELSE 0 END = ?";
+/* A shard has all results of its own submissions, so it checks these whatever their new keys. */
+static const char others_failures_sql[] =
+    "SELECT min(s.n), s.exercise, s.digest FROM submission s JOIN student t ON t.id = s.student "
+    "JOIN assigned a ON a.exercise = s.exercise JOIN result r ON r.key = s.key WHERE s.state = "
+    "'taken' AND a.varied = 1 AND t.variant <> ? AND r.verdict IN " ASSIGNMENT_DRAW_FAILURES
+    " GROUP BY s.exercise, s.digest";
+
 static bool add_all_todos(struct grading_ctx *m, struct err *e) {
-    struct store_rows *q = store_query(
-        m->s, e, "SELECT n, exercise, digest FROM submission WHERE state = 'taken'", "");
+    struct store_rows *q =
+        store_query(m->s, e, m->g->check_others ? others_failures_sql : own_submissions_sql, "l",
+                    (long long)m->g->variant);
     bool ok = q;
     while (ok && store_step(m->s, &q, e))
         ok = add_todo(m, store_column_int64(q, 0), store_column_text(q, 1), store_column_text(q, 2),
                       e);
     store_finalize(&q);
     return ok && !e->text[0];
+}
+
+/* Notes which result says whether a submission solves this variant. */
+static bool save_checks(struct grading_ctx *m, struct err *e) {
+    return store_exec(m->s, e,
+                      "INSERT INTO variant_check (key, variant, other_key) SELECT DISTINCT s.key, "
+                      "CAST(? AS BIGINT), d.key FROM todo d JOIN submission s ON s.exercise = "
+                      "d.exercise AND s.digest = d.digest JOIN result r ON r.key = s.key WHERE "
+                      "s.key <> d.key AND r.verdict IN " ASSIGNMENT_DRAW_FAILURES
+                      " ON CONFLICT (key, variant) DO UPDATE SET other_key = excluded.other_key",
+                      "l", (long long)m->g->variant);
 }
 
 static bool build_todo_list(struct grading_ctx *m, struct err *e) {
@@ -138,12 +163,13 @@ static bool build_todo_list(struct grading_ctx *m, struct err *e) {
         store_begin(m->s, e);
     if (!ok) return false;
     ok = add_all_todos(m, e);
-    if (ok && !m->g->keep_gradebook)
+    if (ok && !m->g->keep_gradebook && !m->g->check_others)
         ok = store_exec(
             m->s, e,
             "UPDATE submission SET key = (SELECT key FROM todo WHERE todo.n = submission.n)"
             " WHERE n IN (SELECT n FROM todo)",
             "");
+    if (ok && m->g->check_others) ok = save_checks(m, e);
     /* Grade again what ended with our own error. */
     ok = ok && store_exec(
                    m->s, e,

@@ -52,6 +52,7 @@ static const char *const copy_statements[] = {
     "DELETE FROM result WHERE verdict = 'IE'"
     " AND key IN (SELECT key FROM other_result WHERE verdict <> 'IE')",
     COPY("result"),
+    COPY("variant_check"),
 };
 /* clang-format on */
 

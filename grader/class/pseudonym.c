@@ -49,9 +49,9 @@ static const char *const copy_statements[] = {
 
     "INSERT INTO assigned SELECT * FROM other_assigned",
 
-    "INSERT INTO student (id, name, rostered, entries, doubt, submitted_at)"
+    "INSERT INTO student (id, name, rostered, entries, doubt, submitted_at, variant)"
     " SELECT p.name, '', rostered, entries, CASE doubt WHEN '' THEN '' ELSE 'withheld' END,"
-    " submitted_at FROM other_student o JOIN pseudonym p ON p.student = o.id ORDER BY 1",
+    " submitted_at, variant FROM other_student o JOIN pseudonym p ON p.student = o.id ORDER BY 1",
 
     "INSERT INTO result (key, exercise, digest, file, seed, device, grader, nvcc, book, counted,"
     " jail, graded_at, seconds, verdict, score, max_score, speed_kind, vs_solution, reason,"
@@ -61,7 +61,10 @@ static const char *const copy_statements[] = {
     " CASE verdict WHEN 'CE' THEN 'does not compile'"
     "  ELSE replace(reason, file, 'submission.cu') END, '',"
     " replace((SELECT json FROM unlogged u WHERE u.key = o.key), file, 'submission.cu'), terms"
-    " FROM other_result o WHERE key IN (SELECT key FROM other_submission) ORDER BY key",
+    " FROM other_result o WHERE key IN (SELECT key FROM other_submission UNION SELECT other_key"
+    " FROM other_variant_check) ORDER BY key",
+
+    "INSERT INTO variant_check SELECT * FROM other_variant_check",
 
     "INSERT INTO submission (student, exercise, state, file, why, key)"
     " SELECT p.name, exercise, state, CASE file WHEN '' THEN '' ELSE 'submission.cu' END,"

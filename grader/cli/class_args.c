@@ -1,6 +1,7 @@
 /* class_args.c — intake, grading and export for the commands that work on a class; class_args.h
  * describes the functions. */
 #include "grader/cli/class_args.h"
+#include "grader/class/assignment_draw.h"
 #include "grader/cli/vary.h"
 #include "grader/grade/gpu_device.h"
 #include "grader/grade/provenance.h"
@@ -119,13 +120,41 @@ static void warn_unverified_compiler(void) {
             grade_nvcc_version(), verified_nvcc);
 }
 
-/* Returns false if the assignment is frozen to another build of the grader. */
+/* Returns false if the assignment is frozen to another build of the grader. A copy for some
+ * students counts as the grader that wrote it. */
 static bool check_release(const struct assignment *a, struct err *e) {
-    if (!a || !strncmp(a->release, grade_build_digest(), strlen(a->release))) return true;
+    char origin[HASH_HEX_SIZE] = "";
+    vary_copy_number(origin);
+    if (!a || !strncmp(a->release, grade_build_digest(), strlen(a->release)) ||
+        !strncmp(a->release, origin, strlen(a->release)))
+        return true;
     return err_set(e, ERR_INPUT,
                    "%s is frozen to the grader %s, and this is %s: grade with that one, or change "
                    "its line release",
                    a->path, a->release, grade_build_digest());
+}
+
+/* Notes which grader wrote this copy of the book: that one can read its results. */
+static bool save_origin(struct store *s, struct err *e) {
+    char origin[HASH_HEX_SIZE], name[HASH_HEX_SIZE + 32];
+    if (!vary_copy_number(origin)) return true;
+    snprintf(name, sizeof name, CLASS_COPY_SETTING "%s", grade_build_digest());
+    return store_exec(s, e,
+                      "INSERT INTO setting (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                      "tt", name, origin);
+}
+
+/* Saves who has which variant, and what follows for the list of submissions to grade. */
+static bool prepare_variants(struct store *s, struct class_grade_options *g, struct err *e) {
+    if (!g->assignment || !g->assignment->variants.count) return true;
+    g->variant = vary_copy_number(NULL);
+    return assignment_draw_save(g->assignment, s, e) && save_origin(s, e);
+}
+
+/* Grades what fails another variant by this one. */
+static bool grade_others(struct store *s, struct class_grade_options *g, struct err *e) {
+    g->check_others = true;
+    return class_grade(s, g, e);
 }
 
 bool cli_class_grade(const struct options *o, struct store *s, const char *seed,
@@ -144,8 +173,10 @@ bool cli_class_grade(const struct options *o, struct store *s, const char *seed,
     if (o->shard_count) g.shard_index = o->shard_number - 1, g.shard_count = o->shard_count;
     g.grade.reuse = o->no_cache ? GRADE_ANEW : GRADE_REUSE_SAME_SEED;
     g.grade.seed = seed, g.assignment = o->loaded_assignment;
-    warn_unverified_compiler();
+    if (!prepare_variants(s, &g, e)) return false;
+    if (!g.variant) warn_unverified_compiler();
     bool ok = class_grade(s, &g, e);
+    if (ok && !keep_gradebook && a && a->variants.count) ok = grade_others(s, &g, e);
     status_clear();
     return ok;
 }

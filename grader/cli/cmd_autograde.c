@@ -203,6 +203,9 @@ static bool autograde(const struct options *o, const char *folder, struct buf *o
     double start_seconds = clock_seconds();
     if (!o->assignment_path) return err_set(e, ERR_INPUT, "autograde needs --assignment F.toml");
     if (!cli_class_assignment(o, NULL, &a, &effective, e)) return false;
+    if (a.variants.count)
+        return err_set(e, ERR_INPUT, "autograde can't grade an assignment with [variants]"),
+               assignment_free(&a), false;
     struct result *results = xcalloc(a.n + 1, sizeof *results);
     bool ok = read_hand_in(&effective, folder, &h, e) && grade_all(&effective, &h, results, e);
     if (ok) write_report(&effective, folder, &h, results, start_seconds, out);

@@ -1,7 +1,8 @@
 /* cmd_batch.c — grader batch PATH…: takes a class's submissions into a store, grades them and
  * writes the gradebook. A PATH is a folder of submissions, or one submission (plan.h). Without
  * --store it uses a temporary store. */
-#include "grader/cli/class_args.h"
+#include "grader/cli/class_copies.h"
+#include "grader/cli/vary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,8 @@ static bool choose_seed(const struct options *o, struct store *s, char seed[65],
 /* Warns about students whose submission time is unknown; they count as on time. */
 static void warn_missing_times(const struct options *o, struct store *s) {
     struct err e = {0};
-    if (!o->loaded_assignment || !o->loaded_assignment->has_deadline) return;
+    if (!o->loaded_assignment || !o->loaded_assignment->has_deadline || vary_copy_number(NULL))
+        return;
     long long n = store_query_int(
         s, &e, "SELECT count(*) FROM student WHERE submitted_at = '' AND entries > 0");
     if (n > 0)
@@ -62,6 +64,7 @@ static bool batch_with_options(const struct options *o, struct store *s, FILE *f
     if (!check_unclear(o, s, e)) return false;
     warn_missing_times(o, s);
     return choose_seed(o, s, seed, e) && cli_class_grade(o, s, seed, false, e) &&
+           (!cli_copies_are_used(o) || cli_copies_run(o, s, "batch", seed, NULL, e)) &&
            cli_class_export(o, s, f, e);
 }
 

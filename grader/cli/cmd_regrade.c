@@ -1,6 +1,6 @@
 /* cmd_regrade.c — grader regrade STORE --seed S: grades a store's submissions with another seed and
  * lists the results that change. With --diff it leaves the gradebook as it is. */
-#include "grader/cli/class_args.h"
+#include "grader/cli/class_copies.h"
 
 #include <stdio.h>
 
@@ -28,6 +28,7 @@ int cmd_regrade(const struct options *o) {
     struct err e = {0};
     struct store s;
     unsigned changed_count = 0;
+    bool has_changed_copy = false;
     if (!o->has_seed)
         return err_set(&e, ERR_INPUT, "regrade needs --seed TEXT, a new seed"),
                cli_report_error(&e);
@@ -38,10 +39,15 @@ int cmd_regrade(const struct options *o) {
     bool ok = cli_class_assignment(o, &s, &a, &effective, &e) &&
               cli_class_grade(&effective, &s, o->seed, true, &e) &&
               print_changes(&s, &changed_count, &e);
+    bool has_copies = ok && cli_copies_are_used(&effective);
+    if (has_copies) ok = cli_copies_run(&effective, &s, "regrade", o->seed, &has_changed_copy, &e);
     if (ok && !o->diff)
-        ok =
-            class_save_seed(&s, o->seed, &e) && cli_class_grade(&effective, &s, o->seed, false, &e);
+        ok = class_save_seed(&s, o->seed, &e) &&
+             cli_class_grade(&effective, &s, o->seed, false, &e) &&
+             (!has_copies || cli_copies_run(&effective, &s, "batch", o->seed, NULL, &e));
     assignment_free(&a);
     store_close(&s);
-    return !ok ? cli_report_error(&e) : changed_count ? EXIT_FAILED : EXIT_PASSED;
+    return !ok                                 ? cli_report_error(&e)
+           : changed_count || has_changed_copy ? EXIT_FAILED
+                                               : EXIT_PASSED;
 }

@@ -2,7 +2,7 @@
  * the stored seed and device, and prints whether the result is identical. If not, it prints what
  * differs. It also prints which of grader, compiler, book and assignment has changed since. */
 #include "common/text.h"
-#include "grader/cli/class_args.h"
+#include "grader/cli/class_copies.h"
 #include "grader/grade/provenance.h"
 
 #include <jansson.h>
@@ -134,7 +134,8 @@ static int reproduce(const struct options *o, struct store *s, struct err *e) {
     exercise_options.noperands = 1;
     const struct exercise *ex = cli_select_exercise(&exercise_options, e);
     struct stored_result t = {0};
-    bool is_loaded = ex && load_stored_result(s, o->operands[1], ex, &t, e);
+    bool is_loaded = ex && cli_copies_forward(o, s, o->operands[1], ex, e) &&
+                     load_stored_result(s, o->operands[1], ex, &t, e);
     const struct gpu_device *d = is_loaded ? find_device(t.device, e) : NULL;
     json_t *regraded = d ? grade_again(o, ex, &t, d) : NULL;
     int status;

@@ -1,10 +1,13 @@
 /* cmd_vary.c — grader vary EXERCISE --seed TEXT --output DIR: writes a copy of the book into DIR in
  * which one exercise is a variant (vary.h), then builds and verifies it (grader/vary.sh). grader
- * vary --assignment F.toml does so for the exercises that have the key `variant` there. The copy is
- * a whole tree, so that every other command works there: run, batch, dist, gradescope. */
+ * vary --assignment F.toml does so for the exercises that have the key `variant` there. If the file
+ * has a table [variants], it writes a copy for each variant that students of the class get, and who
+ * gets which (assignment_draw.h). A copy is a whole tree, so that every other command works there:
+ * run, batch, dist, gradescope. */
 #include "common/file.h"
 #include "common/paths.h"
 #include "common/text.h"
+#include "grader/class/assignment_draw.h"
 #include "grader/cli/commands.h"
 #include "grader/cli/vary.h"
 
@@ -130,23 +133,94 @@ static bool verify_variants(const char *const *ids, unsigned n, const char *fold
                    n == 1 ? "" : "s", folder, n == 1 ? "is" : "are");
 }
 
+/* ---- a variant for each student ---- */
+
+static bool write_drawn(const struct assignment *a, const struct exercise *ex, unsigned number,
+                        const char *folder, struct err *e) {
+    struct vary_list list = {0};
+    struct vary_choice *chosen[2];
+    unsigned operations = 0;
+    bool ok = vary_read_book(ex, &list, e);
+    for (unsigned i = 0; i < list.n; i++) operations += !list.choices[i].is_size;
+    if (ok && !vary_draw(&list, a->variants.seed, book_id(ex), number, chosen))
+        ok = err_set(e, ERR_INPUT, "%.300s: count is %u, but %s has only %u operations", a->path,
+                     a->variants.count, ex->name, operations);
+    if (ok) {
+        printf("variant %u of ", number), print_choice(ex, chosen);
+        ok = vary_exercise(ex, chosen, folder, e) && vary_record(folder, ex, chosen, e);
+    }
+    return vary_free(&list), ok;
+}
+
+/* Sets `ids` to the varied exercises, and returns their number. */
+static unsigned list_varied(const struct assignment *a, const char **ids) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->parts[i].is_varied) ids[n++] = book_id(a->parts[i].ex);
+    return n;
+}
+
+static bool write_copy(const struct assignment *a, unsigned number, const char *folder,
+                       struct err *e) {
+    bool ok = vary_record_copy(folder, number, e);
+    for (unsigned i = 0; i < a->n && ok; i++)
+        if (a->parts[i].is_varied) ok = write_drawn(a, a->parts[i].ex, number, folder, e);
+    return ok;
+}
+
+/* Writes all copies before it builds one: an exercise may have too few operations. */
+static bool write_copies(const struct assignment *a, const struct roster *roster, struct err *e) {
+    const char **ids = xcalloc(a->n + 1, sizeof *ids);
+    unsigned n = list_varied(a, ids);
+    char folder[4096];
+    bool ok = true;
+    for (unsigned k = 1; k <= a->variants.count && ok; k++)
+        assignment_draw_copy(a, k, folder), ok = write_copy(a, k, folder, e);
+    for (unsigned k = 1; k <= a->variants.count && ok; k++)
+        assignment_draw_copy(a, k, folder), ok = verify_variants(ids, n, folder, e);
+    ok = ok && assignment_draw_write(a, roster, e);
+    return free(ids), ok;
+}
+
+static bool draw_variants(const struct options *o, const struct assignment *a, struct err *e) {
+    struct roster roster = {0};
+    const char *path = o->roster ? o->roster : a->roster[0] ? a->roster : NULL;
+    if (o->output)
+        return err_set(e, ERR_INPUT, "%.300s: [variants] names the folder; give no --output",
+                       a->path);
+    if (!path) return err_set(e, ERR_INPUT, "%.300s: [variants] needs a roster", a->path);
+    if (file_exists(a->variants.folder))
+        return err_set(e, ERR_INPUT, "%.300s exists; name a new folder", a->variants.folder);
+    bool ok = roster_read(path, &roster, e) && write_copies(a, &roster, e);
+    if (ok) printf("who has which: %s/variants.csv\n", a->variants.folder);
+    return roster_free(&roster), ok;
+}
+
+/* ---- assignments ---- */
+
 /* Varies the exercises for which the assignment has the seed of a variant. */
-static bool vary_assignment(const struct options *o, struct err *e) {
-    struct assignment a;
-    if (!assignment_read(o->assignment_path, false, &a, e)) return false;
-    const char **ids = xcalloc(a.n + 1, sizeof *ids);
+static bool write_fixed_variants(const struct options *o, const struct assignment *a,
+                                 struct err *e) {
+    const char **ids = xcalloc(a->n + 1, sizeof *ids);
     unsigned n = 0;
     bool ok = check_folder(o, e);
-    for (unsigned i = 0; i < a.n && ok; i++) {
-        if (!a.parts[i].variant[0]) continue;
-        ids[n++] = book_id(a.parts[i].ex);
-        ok = write_variant(a.parts[i].ex, a.parts[i].variant, o->output, e);
+    for (unsigned i = 0; i < a->n && ok; i++) {
+        if (!a->parts[i].variant[0]) continue;
+        ids[n++] = book_id(a->parts[i].ex);
+        ok = write_variant(a->parts[i].ex, a->parts[i].variant, o->output, e);
     }
     if (ok && !n)
         ok = err_set(e, ERR_INPUT, "%.200s: no [[exercise]] has a line variant = \"SEED\"",
                      o->assignment_path);
     ok = ok && verify_variants(ids, n, o->output, e);
-    return free(ids), assignment_free(&a), ok;
+    return free(ids), ok;
+}
+
+static bool vary_assignment(const struct options *o, struct err *e) {
+    struct assignment a;
+    if (!assignment_read(o->assignment_path, false, &a, e)) return false;
+    bool ok = a.variants.count ? draw_variants(o, &a, e) : write_fixed_variants(o, &a, e);
+    return assignment_free(&a), ok;
 }
 
 static bool vary_named(const struct options *o, struct err *e) {

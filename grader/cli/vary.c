@@ -97,6 +97,40 @@ void vary_select(const struct vary_list *list, const char *seed, struct vary_cho
     chosen[1] = nth_choice(list, true, words[1]);
 }
 
+/* Writes the seed's digest of a name: the operations in the order of their digests are drawn. */
+static void draw_digest(const char *seed, const char *id, const char *name,
+                        char out[HASH_HEX_SIZE]) {
+    struct hash h;
+    hash_init(&h);
+    hash_update_string(&h, seed), hash_update_string(&h, id), hash_update_string(&h, name);
+    hash_final_hex(&h, out);
+}
+
+/* Returns how many operations come before this one. */
+static unsigned draw_rank(const struct vary_list *list, const char *seed, const char *id,
+                          const struct vary_choice *of) {
+    char digest[HASH_HEX_SIZE], other[HASH_HEX_SIZE];
+    unsigned rank = 0;
+    draw_digest(seed, id, of->name, digest);
+    for (unsigned i = 0; i < list->n; i++) {
+        draw_digest(seed, id, list->choices[i].name, other);
+        rank += !list->choices[i].is_size && strcmp(other, digest) < 0;
+    }
+    return rank;
+}
+
+bool vary_draw(const struct vary_list *list, const char *seed, const char *id, unsigned number,
+               struct vary_choice *chosen[2]) {
+    char size_seed[256];
+    snprintf(size_seed, sizeof size_seed, "%s %s %u", seed, id, number);
+    vary_select(list, size_seed, chosen);
+    chosen[0] = NULL;
+    for (unsigned i = 0; i < list->n; i++)
+        if (!list->choices[i].is_size && draw_rank(list, seed, id, &list->choices[i]) == number - 1)
+            chosen[0] = &list->choices[i];
+    return chosen[0] != NULL;
+}
+
 /* ---- application ---- */
 
 /* Returns the longest rule that applies at `at`. */

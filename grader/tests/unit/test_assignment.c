@@ -89,6 +89,15 @@ static const struct {
      "a.toml:3: weight takes a number from 0"},
     {"[[exercise]]\nweight = 2\n", "a.toml:1: this exercise has no name"},
     {"deadline = 2026-10-01T23:59:00\n", "a.toml:1: deadline needs an offset from UTC"},
+    {"[variants]\ncount = 2\nseed = \"s\"\n[[exercise]]\nname = \"transpose\"\nvaried = true\n",
+     "a.toml:1: [variants] needs count, seed and folder"},
+    {"[[exercise]]\nname = \"transpose\"\nvaried = true\n",
+     "a.toml:1: varied needs a table [variants]"},
+    {"[variants]\ncount = 2\nseed = \"s\"\nfolder = \"f\"\n[[exercise]]\nname = \"transpose\"\n",
+     "a.toml:1: no [[exercise]] has a line varied = true"},
+    {"[variants]\ncount = 2\nseed = \"s\"\nfolder = \"f\"\n[[exercise]]\nname = \"transpose\"\n"
+     "variant = \"x\"\n",
+     "a.toml:5: variant and [variants] exclude each other"},
     {"deadline = \"tomorrow\"\n", "a.toml:1: deadline takes a date with time"},
     {"drop_lowest = 1\n[[exercise]]\nname = \"transpose\"\n",
      "drop_lowest is 1; it must be less than the number of exercises, 1"},
@@ -346,7 +355,7 @@ START_TEST(sql_views_apply_weights_and_dropped_scores) {
     ck_assert(store_open(&s, NULL, true, &e));
     static const char *const sql[] = {
         "INSERT INTO assignment VALUES (1, 'x', '', '', 0, 0, 0, 1, 0)",
-        "INSERT INTO assigned VALUES ('a', 2, 0, 0), ('b', 1, 0, 0), ('c', 5, 0, 0)",
+        "INSERT INTO assigned VALUES ('a', 2, 0, 0, 0), ('b', 1, 0, 0, 0), ('c', 5, 0, 0, 0)",
         "INSERT INTO student (id, name, rostered, entries, doubt) VALUES ('x', '', 1, 1, ''), "
         "('y', '', 1, 1, '')",
         "INSERT INTO source VALUES ('d', '')",

@@ -126,6 +126,12 @@ static void set_version(struct store *s, long long version) {
     ck_assert_msg(s->db->driver->set_schema_version(s->db, version, &e), "%s", e.text);
 }
 
+/* What versions 6 to 8 added to the tables. */
+static const char *const undo_sql[] = {
+    "ALTER TABLE claim DROP COLUMN expires", "ALTER TABLE assignment DROP COLUMN tolerance",
+    "ALTER TABLE assigned DROP COLUMN varied", "ALTER TABLE student DROP COLUMN variant",
+    "DROP TABLE variant_check"};
+
 START_TEST(older_tables_are_renewed_and_newer_ones_refused) {
     struct store s;
     struct err e = {0};
@@ -135,11 +141,14 @@ START_TEST(older_tables_are_renewed_and_newer_ones_refused) {
         snprintf(sql, sizeof sql, "DROP VIEW %s", s.db->driver->views[i].name);
         ck_assert_msg(store_exec(&s, &e, sql, ""), "%s", e.text);
     }
-    ck_assert(store_exec(&s, &e, "ALTER TABLE claim DROP COLUMN expires", ""));
-    ck_assert(store_exec(&s, &e, "ALTER TABLE assignment DROP COLUMN tolerance", ""));
+    for (unsigned i = 0; i < sizeof undo_sql / sizeof *undo_sql; i++)
+        ck_assert_msg(store_exec(&s, &e, undo_sql[i], ""), "%s", e.text);
     set_version(&s, 5), store_close(&s), open_store(&s, false);
     ck_assert_int_eq(store_query_int(&s, &e, "SELECT count(expires) FROM claim"), 0);
     ck_assert_int_eq(store_query_int(&s, &e, "SELECT count(tolerance) FROM assignment"), 0);
+    ck_assert_int_eq(store_query_int(&s, &e, "SELECT count(variant) FROM student"), 0);
+    ck_assert_int_eq(store_query_int(&s, &e, "SELECT count(varied) FROM assigned"), 0);
+    ck_assert_int_eq(store_query_int(&s, &e, "SELECT count(*) FROM variant_check"), 0);
     ck_assert_int_eq(store_query_int(&s, &e, "SELECT count(*) FROM total"), 0);
     set_version(&s, 99), store_close(&s);
     ck_assert(!store_open(&s, store_fixture_location(build_folder(), "tests/db.db"), true, &e));
