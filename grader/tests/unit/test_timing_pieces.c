@@ -20,8 +20,9 @@ static struct kernel_spec copies_spec(const char *device, bool halo) {
                  "INNER:\nsetp.ne.s32 %%p3, %%r1, %d;\n@%%p3 bra END;\n"
                  "ld.global.u32 %%r33, [%%d13+4];\nEND:\n",
                  THREADS - 1);
-    spec_add(&s, "add.s32 %%r34, %%r30, %%r32;\nadd.s32 %%r34, %%r34, %%r33;\n"
-                 "st.global.u32 [%%d11+%d], %%r34;\n",
+    spec_add(&s,
+             "add.s32 %%r34, %%r30, %%r32;\nadd.s32 %%r34, %%r34, %%r33;\n"
+             "st.global.u32 [%%d11+%d], %%r34;\n",
              BYTES);
     return s;
 }
@@ -35,11 +36,24 @@ START_TEST(late_loads_of_a_halo_find_it_in_l2) {
 }
 END_TEST
 
+/* Short blocks, of which each adds to one word, give their places free when L2 has added:
+ * brief-bare-one, 262144 blocks of 256 threads. */
+START_TEST(blocks_wait_for_their_atomics) {
+    static const double measured_us[] = {194.85, 194.78};
+    struct kernel_spec s = {.device = gpus[_i], .blocks = 262144, .threads = 256, .n = 1};
+    spec_add(&s, "setp.ne.s32 %%p1, %%r1, 0;\n@%%p1 bra END;\n"
+                 "red.global.add.u32 [%%d0], %%r3;\nEND:\n");
+    ck_about(1e6 * spec_model(&s).seconds, measured_us[_i], 0.08);
+    buf_free(&s.body);
+}
+END_TEST
+
 UNIT_SUITE(timing_pieces) {
     Suite *s = suite_create("timing_pieces");
     TCase *c = tcase_create("pieces");
     tcase_set_timeout(c, 60);
     tcase_add_loop_test(c, late_loads_of_a_halo_find_it_in_l2, 0, 2);
+    tcase_add_loop_test(c, blocks_wait_for_their_atomics, 0, 2);
     suite_add_tcase(s, c);
     return s;
 }
