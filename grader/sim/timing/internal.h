@@ -8,6 +8,7 @@
  *   schedule_replay.c      the part of the machine code that a warp executes
  *   traffic.c              sectors that blocks access and share: how much comes from DRAM
  *   random_access.c        sectors that all blocks access, if they access them at random
+ *   late_touches.c         loads of sectors that a neighbouring block loads earlier
  *   caches.c               L1 and L2 as tag stores
  *   replay.c               one SM runs its blocks, in cycles; sm_model.h has its state
  *   replay_memory.c        L1, L2, DRAM
@@ -169,6 +170,7 @@ struct buffer_traffic {
                                     (random_access.c) */
     double page_cost_factor[2];  /* cost of a DRAM transfer relative to a sequential one */
     double dram_probability[2];  /* that a sector's first access by a block goes to DRAM */
+    double early_factor;         /* of it, for a load that no neighbour precedes (late_touches.c) */
 };
 
 struct traffic {
@@ -176,6 +178,7 @@ struct traffic {
     u32 nbuffers;
     double block_sectors, wave_sectors; /* accessed by one block; by all resident blocks */
     double dram_bytes;                  /* of the launch, modelled */
+    double *late_share;    /* by op: of its first touches, those that a neighbour made earlier */
     bool writes_much;      /* at least a twentieth of the sectors that the launch moves */
     double eviction_ratio; /* written-back sectors of earlier data per sector that is read */
 };
@@ -187,10 +190,13 @@ struct grid_geometry {
 
 void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base,
                        const struct grid_geometry *p, const struct gpu_device *d,
-                       const struct time_options *o);
+                       const struct time_options *o, u32 nops);
 void time_traffic_close(struct traffic *t);
 void time_random_access(struct traffic *t, const struct sector_set *sets,
                         const struct sim_trace *trace);
+/* Sets late_share, and the buffers' early_factor. */
+void time_late_touches(struct traffic *t, const struct sim_trace *trace, u64 base_block,
+                       const struct grid_geometry *p, u32 nops);
 /* Sets each buffer's page_cost_factor by the share of sectors that are alone on their DRAM pages.
  */
 void time_dram_pages(struct traffic *t, const struct sector_set *sets,

@@ -175,6 +175,13 @@ static bool is_predicated_off(const struct sm_model *m, const struct sm_warp *w,
     return space == SPACE_GLOBAL || space == SPACE_SHARED || space == SPACE_GENERIC;
 }
 
+/* Returns true for an access whose block holds its slot until L2 has executed it: H100, 262144
+ * blocks that end in an addition to one word, 195 us, the time of the additions; to a word of their
+ * own or in a store, 161 (pieces-h100.tsv, brief-bare-…). */
+static bool is_global_atomic(u64 h) {
+    return trace_space(h) == SPACE_GLOBAL && trace_verb(h) >= MEM_ATOM;
+}
+
 static void issue_memory(struct sm_model *m, struct sm_warp *w, const struct sched_insn *s,
                          double t) {
     double ready = t + 2;
@@ -188,6 +195,8 @@ static void issue_memory(struct sm_model *m, struct sm_warp *w, const struct sch
             max2(ready, issue_accesses(m, w, w->chunk.events[e - 1].word_index + 1, t, s, &reason));
     if (!at && s->kind == SCHED_SPILL)
         ready = time_local_sass_spill(m, t), reason = SIM_STALL_LONG_SCOREBOARD_L1;
+    if (at && is_global_atomic(w->trace->words[at - 1]))
+        w->drained_at = max2(w->drained_at, m->atomics_executed_at);
     if (s->is_cp_async) time_cp_async_begin(w, ready, reason);
     set_results(w, s, is_disabled(m, TERM_BIT(LATENCY)) ? t + 1 : ready, reason);
 }
@@ -209,45 +218,6 @@ static double issue_spills(struct sm_model *m, struct sm_warp *w, double t) {
 }
 
 /* ---- the trace of a warp ---- */
-
-static bool next_chunk(struct sm_model *m, struct sm_warp *w) {
-    w->insn_index = 0;
-    while (time_schedule_next(m->in->schedule, w->trace, &w->at, &w->chunk))
-        if (w->chunk.ninsns) return true;
-    return w->chunk.ninsns = 0, false;
-}
-
-static bool next_region(struct sm_model *m, struct sm_warp *w) {
-    const struct trace_warp *s = w->trace;
-    if (m->in->schedule) return next_chunk(m, w);
-    while (w->at < s->nwords && trace_is_access(s->words[w->at]))
-        w->at += 1 + trace_entries(s->words[w->at]);
-    if (w->at >= s->nwords) return false;
-    struct region *g = time_region_at(m->in->regions, s, w->at);
-    memset(w->access_index, 0, g->ninsns * sizeof *w->access_index);
-    u32 position = 0, i = w->at; /* position: the segment that the warp executes */
-    for (; i < s->nwords; i++) {
-        u64 h = s->words[i];
-        if (!trace_is_access(h)) {
-            u32 segment = trace_op_or_segment(h) - g->first_segment;
-            bool is_first = i == w->at;
-            if (!is_first && !time_region_continues(m->in->regions, g->first_segment, g->nsegments,
-                                                    position, segment))
-                break;
-            position = segment;
-            continue;
-        }
-        u32 op = trace_op_or_segment(h);
-        if (op >= g->first_op && op < g->end_op &&
-            !w->access_index[g->insn_index[op - g->first_op]])
-            w->access_index[g->insn_index[op - g->first_op]] = i + 1;
-        i += trace_entries(h);
-    }
-    w->at = i;
-    w->region = g;
-    w->insn_index = 0;
-    return true;
-}
 
 /* Charges the bank conflicts of a cp.async when it stores: wavefronts beyond the minimum, since the
  * load's cost includes the others. (H100, a 32 x 32 tile written by columns, 4096 x 4096: 90.8 us
@@ -271,7 +241,7 @@ static void charge_copy_conflicts(struct sm_model *m, const struct sm_warp *w,
 static bool advance(struct sm_model *m, struct sm_warp *w) {
     for (;;) {
         if (w->insn_index >= insn_count(w)) {
-            if (!next_region(m, w)) return false;
+            if (!time_next_region(m, w)) return false;
             continue;
         }
         const struct sched_insn *s = current_insn(w);
@@ -334,7 +304,7 @@ static void start_block(struct sm_model *m, u32 slot, double at, u32 limit) {
         w->at = 0, w->region = NULL, w->insn_index = 0, w->chunk.ninsns = 0,
         w->at_barrier = w->pipe_reserved = false;
         w->cp_async_groups = w->wgmma_groups = (struct async_groups){0};
-        w->at_grid_barrier = false, w->held_until = 0;
+        w->at_grid_barrier = false, w->held_until = w->drained_at = 0;
         w->block_slot = slot;
         w->scheduler = (slot * m->warps_per_block + i) % SCHEDULERS_PER_SM;
         w->issued_at = now + (is_disabled(m, TERM_BIT(LATENCY)) ? 0 : block_start_cycles);
@@ -353,7 +323,7 @@ static void end_warp(struct sm_model *m, struct sm_warp *w, u32 limit) {
     struct sm_block *b = &m->blocks[w->block_slot];
     w->running = false;
     b->running_warps--;
-    b->end_time = max2(b->end_time, w->issued_at);
+    b->end_time = max2(b->end_time, max2(w->issued_at, w->drained_at));
     if (b->running_warps) return;
     m->block_end_times[m->blocks_done++] = b->end_time;
     m->grid_barrier.changed = true;

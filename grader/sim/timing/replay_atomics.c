@@ -187,13 +187,14 @@ double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, 
     bool is_float = d->type == PTX_F32 || d->type == PTX_F64;
     double update_cycles = is_float ? m->d->clock_hz / m->d->atomic_float_rate : cycles_per_update;
     u64 handled_entries = 0;
+    m->atomics_executed_at = 0;
     for (u32 k = 1, n = trace_entries(*p); k <= n; k++) {
         if (handled_entries >> (k - 1) & 1) continue;
         double max_lanes = max_lanes_per_word(p, k, &handled_entries),
                at = reserve_update_bandwidth(m, trace_word_address(p[k]), start, max_lanes,
                                              d->result != REF_NONE),
                fetched_at = fetch_sector(m, b, trace_word_address(p[k]), at),
-               done = max2(fetched_at, reserve_word(m, p[k], at, max_lanes, update_cycles));
+               executed_at = reserve_word(m, p[k], at, max_lanes, update_cycles);
         struct atomic_unit *slice = find(m, slice_key(trace_word_address(p[k])));
         u64 sector = trace_word_address(p[k]) >> 5;
         bool switches_sector = slice->last_sector && slice->last_sector != sector;
@@ -201,8 +202,9 @@ double time_atomic_access(struct sm_model *m, struct sm_block *b, const u64 *p, 
             (max_lanes + (switches_sector && m->d->cc_major < 9 ? sector_switch_cycles : 0)) *
             cycles_per_update;
         slice->last_sector = sector;
-        ready = max2(ready, max2(done, reserve_atomic_unit(m, slice->key, at, slice_cycles)) +
-                                m->lat_atomic);
+        executed_at = max2(executed_at, reserve_atomic_unit(m, slice->key, at, slice_cycles));
+        m->atomics_executed_at = max2(m->atomics_executed_at, executed_at);
+        ready = max2(ready, max2(fetched_at, executed_at) + m->lat_atomic);
     }
     *reason = SIM_STALL_LONG_SCOREBOARD_ATOMIC;
     return ready;

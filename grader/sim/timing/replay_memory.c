@@ -9,6 +9,8 @@
 /* A line takes at least 64 bytes of an L2 slice's bandwidth, also for a single sector. */
 static const double min_l2_sectors = 2;
 
+enum { NO_OP = UINT32_MAX };
+
 /* ---- L2 and DRAM ---- */
 
 /* Cycles of its share of L2 and DRAM that an SM can make up after it left them to the others. SMs
@@ -82,17 +84,24 @@ static double dram_ready_at(struct sm_model *m, double t, double sectors) {
  */
 static double dram_fetch_sectors(u32 sectors) { return 2.0 * (!!(sectors & 3) + !!(sectors & 12)); }
 
+/* Returns the share of the launch's average with which a first touch by the load goes to DRAM. */
+static double early_share(const struct sm_model *m, const struct buffer_traffic *b, u32 op) {
+    return op == NO_OP ? 1 : (1 - m->in->traffic->late_share[op]) * b->early_factor;
+}
+
 /* Returns the cost factor of a DRAM transfer, or 0 if these sectors need none. `first`: the sectors
- * that the block accesses for the first time. */
-static double dram_cost_factor(struct sm_model *m, u64 word, u32 sectors, u32 first, u32 verb) {
+ * that the block accesses for the first time; `op`: the load, or NO_OP. */
+static double dram_cost_factor(struct sm_model *m, u64 word, u32 sectors, u32 first, u32 verb,
+                               u32 op) {
     struct traffic *t = m->in->traffic;
     struct buffer_traffic *b = time_traffic_buffer(t, line_number(word) << 7);
     if (!b) return first ? 1 : 0;
     double *sector_balance = &m->dram_sectors_owed[2 * (b - t->buffer) + verb];
-    *sector_balance += b->dram_probability[verb] * __builtin_popcount(first);
+    double probability = b->dram_probability[verb] * early_share(m, b, op);
+    *sector_balance += (probability < 1 ? probability : 1) * __builtin_popcount(first);
     if (first & sectors) {
         double sectors_owed = __builtin_popcount(sectors & first);
-        if (*sector_balance < sectors_owed - 1e-9) return 0;
+        if (probability <= 0 || *sector_balance < sectors_owed - 1e-9) return 0;
         *sector_balance -= sectors_owed;
         return b->page_cost_factor[verb];
     }
@@ -103,7 +112,7 @@ static double dram_cost_factor(struct sm_model *m, u64 word, u32 sectors, u32 fi
 
 double time_memory_dram(struct sm_model *m, u64 line, u32 sectors, u32 first, double cost,
                         double t) {
-    double cost_factor = dram_cost_factor(m, line << 8, sectors, first, 1);
+    double cost_factor = dram_cost_factor(m, line << 8, sectors, first, 1, NO_OP);
     return cost_factor > 0 ? dram_ready_at(m, t, cost_factor * cost) : t;
 }
 
@@ -145,8 +154,8 @@ static u8 load_reason(double t, double start, double ready, bool from_dram) {
 }
 
 /* Returns when the line's data arrives, and in `reason` the level that a reader waits for. */
-static double load_line(struct sm_model *m, struct sm_block *b, u64 word, double t, bool cached,
-                        double request_cost, u8 *reason) {
+static double load_line(struct sm_model *m, struct sm_block *b, u64 word, u32 op, double t,
+                        bool cached, double request_cost, u8 *reason) {
     u64 line = block_line(m, word, b->trace_reuse);
     u32 sectors = line_sectors(word);
     struct cache_line *l = cached ? time_cache_find(&m->l1_cache, line) : NULL;
@@ -156,12 +165,12 @@ static double load_line(struct sm_model *m, struct sm_block *b, u64 word, double
     m->l1_sectors += __builtin_popcount(sectors);
     m->l1_hits += __builtin_popcount(sectors & ~missing);
     if (!missing) {
-        dram_cost_factor(m, word, 0, first, 0);
+        dram_cost_factor(m, word, 0, first, 0, op);
         *reason = l->ready > t + m->lat_l1 ? l->reason : SIM_STALL_LONG_SCOREBOARD_L1;
         return max2(l->ready, t + m->lat_l1);
     }
     u32 n = (u32)__builtin_popcount(missing);
-    double cost_factor = request_cost * dram_cost_factor(m, word, missing, first, 0);
+    double cost_factor = request_cost * dram_cost_factor(m, word, missing, first, 0, op);
     bool from_dram = cost_factor > 0;
     double start = time_memory_l2(m, t, n), ready = start + m->lat_l2;
     m->l2_sectors += n;
@@ -233,7 +242,7 @@ static void store_line(struct sm_model *m, struct sm_block *b, struct sm_warp *w
     struct cache_line *l = time_cache_find(&m->l1_cache, line);
     if (l) l->sectors &= (u8)~sectors;
     u32 first = time_sector_set_add(&b->sectors, line_number(word), true, sectors);
-    double cost_factor = request_cost * dram_cost_factor(m, word, sectors, first, 1);
+    double cost_factor = request_cost * dram_cost_factor(m, word, sectors, first, 1, NO_OP);
     if (cost_factor > 0)
         time_memory_dram_transfer(m, start,
                                   cost_factor * write_turnaround_factor *
@@ -310,8 +319,8 @@ static double access_global(struct sm_model *m, struct sm_warp *w, const u64 *p,
             store_line(m, b, w, p[k], at, request_cost_factor(m, p, k));
             continue;
         }
-        double line_ready =
-            load_line(m, b, p[k], at, cached, request_cost_factor(m, p, k), &line_reason);
+        double line_ready = load_line(m, b, p[k], trace_op_or_segment(h), at, cached,
+                                      request_cost_factor(m, p, k), &line_reason);
         if (line_ready >= ready)
             ready = line_ready, *reason = line_reason; /* the last one decides */
     }

@@ -1,6 +1,7 @@
 /* sm_model.h — the state of the SM that a replay runs, shared by replay.c (issue), replay_memory.c
- * (L1, L2, DRAM), replay_local.c, replay_atomics.c, replay_async.c, replay_grid_barrier.c and
- * sm_model.c (set-up, rates, results). Times are cycles since the launch. */
+ * (L1, L2, DRAM), replay_trace.c, replay_local.c, replay_atomics.c, replay_async.c,
+ * replay_grid_barrier.c and sm_model.c (set-up, rates, results). Times are cycles since the launch.
+ */
 #pragma once
 #include "grader/sim/timing/internal.h"
 
@@ -60,6 +61,7 @@ struct sm_warp {
     struct async_groups cp_async_groups, wgmma_groups;
     bool pipe_reserved;   /* its pipe is reserved; it needs only an issue slot */
     bool at_grid_barrier; /* it waits until all blocks have arrived at the grid barrier */
+    double drained_at;    /* when L2 has executed its atomics so far: only then does it end */
     double held_until;    /* it can't issue before this time: the release of a grid barrier */
 };
 
@@ -108,7 +110,8 @@ struct sm_model {
     double next_dispatch;   /* when the next block can start */
     double barrier_free_at; /* when the unit that counts barrier arrivals is free */
     struct sm_grid_barrier grid_barrier;
-    double *dram_sectors_owed; /* by buffer and verb: DRAM sectors still to be transferred */
+    double *dram_sectors_owed;  /* by buffer and verb: DRAM sectors still to be transferred */
+    double atomics_executed_at; /* of the last access; where L2 lacks the sector, it keeps them */
     struct atomic_unit *atomic_units;
     u32 atomic_slots, sampled_blocks; /* sampled: traced blocks, without the base's neighbours */
     double l1_hits, l1_sectors, l2_hits, l2_sectors;
@@ -169,6 +172,10 @@ double time_atomic_free_at(struct sm_model *m, const u64 *p);
 double time_atomic_drain_time(const struct sm_model *m, double end);
 /* Adds the busy cycles of the busiest unit of each kind to the resources. */
 void time_atomic_add_busy(struct sm_model *m);
+
+/* replay_trace.c: sets the warp's next region, or chunk of machine code; returns false at the end
+ * of its trace. */
+bool time_next_region(struct sm_model *m, struct sm_warp *w);
 
 /* replay_async.c: adds a wgmma, or the load of a cp.async, that completes at `ready`. */
 void time_wgmma_begin(struct sm_warp *w, double ready);

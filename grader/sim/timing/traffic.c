@@ -233,7 +233,7 @@ static void set_dram_probability(struct traffic *t, const struct grid_geometry *
 
 void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base,
                        const struct grid_geometry *p, const struct gpu_device *d,
-                       const struct time_options *o) {
+                       const struct time_options *o, u32 nops) {
     *t = (struct traffic){0};
     list_buffers(t, &s->memory);
     struct sector_set *sets = xcalloc(trace->nblocks + 1, sizeof *sets);
@@ -250,9 +250,10 @@ void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace
     set_neighbor_overlap(t, sets, trace, base, p);
     time_random_access(t, sets, trace);
     time_dram_pages(t, sets, trace, base, p);
+    time_late_touches(t, trace, base, p, nops);
     set_dram_probability(t, p, d, o);
     for (u32 i = 0; i < trace->nblocks; i++) time_sector_set_free(&sets[i]);
     free(sets), free(sectors);
 }
 
-void time_traffic_close(struct traffic *t) { free(t->buffer); }
+void time_traffic_close(struct traffic *t) { free(t->buffer), free(t->late_share); }

@@ -11,11 +11,13 @@
 #include <cmath>
 #include <cooperative_groups.h>
 #include <cstring>
+#include <cuda/atomic>
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 #include <mma.h>
 
 using byte = unsigned char;
+using u64 = unsigned long long;
 
 static void must(cudaError_t e, const char *what) {
     if (e == cudaSuccess) return;
@@ -80,6 +82,24 @@ struct few {
 // Sixteen floats a particle, of which the fifth is divided by.
 struct particle {
     double operator()(size_t i) const { return i % 16 == 4 ? real(1, 2)(i) : real(-1, 1)(i); }
+};
+
+// Coordinates in 256ths between -1 and 1; four a point, of which 64 in a row differ by a few units.
+struct coordinate {
+    double operator()(size_t i) const { return whole(-256, 255)(i) / 256.0; }
+};
+struct alike {
+    int middle[4];
+    double operator()(size_t i) {
+        if (i / 4 % 64 == 0) middle[i % 4] = whole(-252, 252)(i);
+        return (middle[i % 4] + whole(-3, 3)(i)) / 256.0;
+    }
+};
+// Sorted 64-bit numbers: 32 bits of a key, which grows by random steps up to twice the average, above 31 bits of value.
+struct ascending {
+    uint64_t key = 0, average;
+    ascending(size_t n) : average(0xffffffffu / n) {}
+    uint64_t operator()(size_t) { return (key += draw() % (2 * average)) << 32 | draw(); }
 };
 
 // Where each row of a sparse matrix begins: one of 256 is 128 times as long as the others.
