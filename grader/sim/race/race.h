@@ -290,8 +290,10 @@ void race_note_first_stores(struct exec *x, u64 base, const s32 *lane_offset, u3
 void race_check_poll_of_first_store(struct exec *x, const struct mem_access *t, u32 lane, u64 cell);
 
 /* read_only_load.c: checks a load by the read-only path, and a store if there were such loads. */
-void race_read_only_load(struct exec *x, const struct mem_access *t);
-void race_read_only_store(struct exec *x, const struct mem_access *t);
+void race_read_only_load(struct exec *x, const struct access_pattern *m,
+                         const struct mem_access *t);
+void race_read_only_store(struct exec *x, const struct access_pattern *m,
+                          const struct mem_access *t);
 
 /* writable_allocations.c: marks the allocations that the launch may change. */
 void race_mark_writable_allocations(const struct launch *l);
