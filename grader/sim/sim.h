@@ -102,6 +102,7 @@ struct sim_options {
     bool hardware_order; /* accept orders that GPUs keep but PTX does not promise: docs/simgpu.md */
     bool ptx_counters;   /* count what PTX says, not what ptxas merges: docs/counters.md */
     uint64_t memory_limit;       /* device memory in bytes; 0 = the device's own size */
+    uint64_t spare_host_bytes;   /* host memory that may be used to be faster; 0 = none */
     uint64_t heap_bytes;         /* for device malloc; 0 = 8 MiB, as on a GPU */
     uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
     double time_budget;          /* see sim_set_budget; 0 = no limit */

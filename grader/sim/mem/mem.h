@@ -66,6 +66,7 @@ struct memory {
     struct allocation *allocations;
     unsigned count, capacity;
     uint64_t limit, used;              /* bytes of MEM_DEVICE: allowed a device, allocated in all */
+    uint64_t spare_host_bytes;         /* sim_options.spare_host_bytes */
     unsigned ndevices, device;         /* device: the selected one, which owns new allocations */
     uint64_t used_by[SIM_MAX_DEVICES]; /* bytes of MEM_DEVICE, by device */
     /* The pages above it are zero: the highest end of an allocation that has lived since
