@@ -380,6 +380,9 @@ struct sim_result {
     struct sim_access *accesses; /* of a launch whose time was modelled; owned, too */
     unsigned naccesses;
     double theoretical_occupancy; /* 0..1 */
+    /* An equal launch right after this one changes nothing; only set with the sanitizer, and right
+     * only if there are no reports. */
+    bool is_idempotent;
     bool is_sampled; /* only part of the blocks ran, and the counters are scaled to the grid */
     /* Traffic with memory of other devices; 0 if commands have no stream clock. */
     uint64_t peer_bytes;

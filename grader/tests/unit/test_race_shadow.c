@@ -180,6 +180,45 @@ START_TEST(blocks_may_store_a_row_of_equal_values_only) {
 }
 END_TEST
 
+/* Each kernel accesses word tid of `p` and the word behind it by `distance` bytes. */
+static const struct {
+    const char *body;
+    u32 distance;
+    bool is_idempotent;
+} equal_launches[] = {
+    {"ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d2], %r1;", 128, true},
+    {"ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d2], %r1;", 0, false},
+    {"ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; @%p0 st.global.u32 [%d2], %r1;", 124, false},
+    {"st.global.u32 [%d1], %r0; st.global.u32 [%d2], %r0;", 128, true},
+    {"red.global.add.u32 [%d2], %r0;", 128, false},
+    {"atom.global.exch.b32 %r1, [%d2], %r0;", 128, false},
+    {"st.volatile.global.u32 [%d2], %r0;", 128, false},
+};
+
+START_TEST(launches_that_read_no_memory_that_they_write_are_idempotent) {
+    char ptx[1024];
+    snprintf(ptx, sizeof ptx,
+             ".version 8.0\n.target sm_80\n.address_size 64\n"
+             ".visible .entry k(.param .u64 p, .param .u32 distance) {\n"
+             ".reg .b64 %%d<4>; .reg .b32 %%r<3>; .reg .pred %%p<1>;\n"
+             "ld.param.u64 %%d0, [p]; ld.param.u32 %%r2, [distance]; mov.u32 %%r0, %%tid.x;\n"
+             "setp.eq.u32 %%p0, %%r0, 0;\n"
+             "mul.wide.u32 %%d1, %%r0, 4; add.u64 %%d1, %%d0, %%d1; cvt.u64.u32 %%d3, %%r2;\n"
+             "add.u64 %%d2, %%d1, %%d3; %s ret; }\n",
+             equal_launches[_i].body);
+    struct kernel_rig r = rig_open_with(ptx, (struct rig_options){.sanitize = true});
+    struct {
+        u64 p;
+        u32 distance;
+    } params = {sim_alloc(r.sim, 1024, "p"), equal_launches[_i].distance};
+    ck_assert_int_eq(sim_fill(r.sim, params.p, 0, 1024), SIM_OK);
+    struct sim_result got = rig_run(&r, "k", 1, 32, &params, sizeof params);
+    ck_assert_int_eq(got.is_idempotent, equal_launches[_i].is_idempotent);
+    sim_result_free(&got);
+    rig_close(&r);
+}
+END_TEST
+
 UNIT_SUITE(race_shadow) {
     Suite *s = suite_create("race_shadow");
     TCase *t = tcase_create("ticks");
@@ -191,5 +230,9 @@ UNIT_SUITE(race_shadow) {
     tcase_add_loop_test(rows, blocks_may_store_a_row_of_equal_values_only, 0,
                         sizeof row_stores / sizeof *row_stores);
     suite_add_tcase(s, rows);
+    TCase *equal = tcase_create("equal launches");
+    tcase_add_loop_test(equal, launches_that_read_no_memory_that_they_write_are_idempotent, 0,
+                        sizeof equal_launches / sizeof *equal_launches);
+    suite_add_tcase(s, equal);
     return s;
 }
