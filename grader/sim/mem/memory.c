@@ -443,6 +443,13 @@ int memory_find_range(const struct memory *m, uint64_t address, uint64_t bytes) 
                                                                                               : -1;
 }
 
+/* A large copy comes in pieces, in order. */
+static void extend_initialized_prefix(struct allocation *a, uint64_t at, uint64_t bytes) {
+    uint64_t first = at - a->start, end = first + bytes;
+    if (first <= a->initialized_prefix && end > a->initialized_prefix) a->initialized_prefix = end;
+    if (a->initialized_prefix >= a->size) a->is_initialized = true;
+}
+
 void memory_set_initialized(struct memory *m, uint64_t address, uint64_t bytes,
                             bool is_initialized) {
     struct allocation *a = memory_find_allocation(m, address);
@@ -451,7 +458,7 @@ void memory_set_initialized(struct memory *m, uint64_t address, uint64_t bytes,
     else clear_initialized(m, address - SIM_BASE, bytes);
     if (!a) return;
     if (!is_initialized) memory_forget_initialized(a);
-    else if (a->start == address - SIM_BASE && bytes >= a->size) a->is_initialized = true;
+    else extend_initialized_prefix(a, address - SIM_BASE, bytes);
 }
 
 void memory_set_all_initialized(struct memory *m) {
