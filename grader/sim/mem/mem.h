@@ -46,8 +46,8 @@ struct allocation {
     bool is_pinned_host;
     bool is_page_aligned; /* begins at a page and shares no page: another process may map it */
     bool is_initialized;  /* every byte is known to be initialized: no need to read the shadow */
-    /* Length of the leading part that is known to be initialized; not used once
-     * is_initialized is set. */
+    /* Length of the leading part that is known to be initialized; not used once is_initialized is
+     * set. */
     uint64_t initialized_prefix;
     uint32_t serial;      /* order of allocation, for reports */
     uint32_t free_serial; /* order of freeing */
