@@ -49,6 +49,10 @@ struct repeats {
     unsigned ncycle;
     uint64_t cycle_bytes;
 
+    /* The last command, if it was a launch that changes nothing when it comes again. */
+    struct repeat_command last;
+    bool is_last_idempotent;
+
     bool is_skipping;    /* the cycle changes nothing */
     unsigned next;       /* the command of the cycle that comes next: earlier ones were skipped */
     unsigned failures;   /* of the present repetition */
@@ -60,18 +64,25 @@ struct repeats *repeats_new(void) {
     return xcalloc(1, sizeof(struct repeats));
 }
 
+static void free_command(struct repeat_command *c) {
+    buf_free(&c->request), buf_free(&c->data);
+    sim_result_free(&c->result.sim);
+    *c = (struct repeat_command){0};
+}
+
 static void clear_cycle(struct repeats *r) {
-    for (unsigned i = 0; i < r->ncycle; i++) {
-        buf_free(&r->cycle[i].request), buf_free(&r->cycle[i].data);
-        sim_result_free(&r->cycle[i].result.sim);
-        r->cycle[i] = (struct repeat_command){0};
-    }
+    for (unsigned i = 0; i < r->ncycle; i++) free_command(&r->cycle[i]);
     r->ncycle = 0, r->cycle_bytes = 0;
     r->is_storing = r->is_skipping = false;
 }
 
+static void forget_last(struct repeats *r) {
+    r->is_last_idempotent = false;
+    free_command(&r->last);
+}
+
 void repeats_free(struct repeats *r) {
-    if (r) clear_cycle(r);
+    if (r) clear_cycle(r), forget_last(r);
     free(r);
 }
 
@@ -103,7 +114,7 @@ void repeats_forget(struct server *s) {
     if (n) r->vain_seconds += 2 * r->hash_seconds; /* a loop that ends its cycles so gains little */
     r->is_skipping = false;
     for (unsigned i = 0; i < n; i++) run_skipped_command(s, &r->cycle[i]);
-    clear_cycle(r);
+    clear_cycle(r), forget_last(r);
     r->count = r->period = 0;
     r->matched = 0, r->matched_seconds = 0;
 }
@@ -252,12 +263,25 @@ static bool skip_next(struct server *s, const struct request *q) {
     return true;
 }
 
-static void store(struct repeats *r, const struct request *q) {
-    struct repeat_command *c = &r->cycle[r->ncycle++];
+static void store_command(struct repeat_command *c, const struct request *q) {
     *c = (struct repeat_command){.op = q->op};
     buf_add(&c->request, q->bytes, q->size);
     if (q->data.size) buf_add(&c->data, q->data.data, q->data.size);
+}
+
+static void store(struct repeats *r, const struct request *q) {
+    store_command(&r->cycle[r->ncycle++], q);
     r->cycle_bytes += q->data.size;
+}
+
+/* Skips a launch that equals the last one, if that one is idempotent. It counts as a command that
+ * took no time. */
+static bool skip_idempotent(struct repeats *r, const struct request *q, uint64_t key) {
+    if (r->is_storing || !r->is_last_idempotent || !equals(&r->last, q)) return false;
+    *past(r, 0) = (struct past_command){.key = key, .follows_read = r->had_read};
+    r->had_read = false;
+    r->count++;
+    return true;
 }
 
 /* Returns true if the command is to be skipped. */
@@ -270,7 +294,8 @@ static bool begin_command(struct server *s, const struct request *q) {
     if (q->op == WB_OP_launch) key = key_bytes(key, q->data.data, q->data.size);
     match(r, key);
     if (r->is_storing && r->matched == r->first_matched + r->period) end_storing(s);
-    if (skip_next(s, q)) return true;
+    if (skip_next(s, q) || skip_idempotent(r, q, key)) return true;
+    forget_last(r);
     if (!r->is_storing && r->period && may_begin_here(r) && is_worth_hashing(s)) begin_storing(s);
     if (r->is_storing) store(r, q);
     if (r->cycle_bytes > MAX_CYCLE_BYTES) clear_cycle(r), r->failures = MAX_FAILURES;
@@ -326,8 +351,11 @@ const struct backend_result *repeats_begin_launch(struct server *s,
     struct repeats *r = s->repeats;
     struct request q = {
         WB_OP_launch, &l->request, sizeof l->request, {l->params, l->launch.param_bytes}};
-    if (begin_command(s, &q)) return &r->cycle[(r->next + r->ncycle - 1) % r->ncycle].result;
+    if (begin_command(s, &q))
+        return r->is_skipping ? &r->cycle[(r->next + r->ncycle - 1) % r->ncycle].result
+                              : &r->last.result;
     if (r && r->is_storing) r->cycle[r->ncycle - 1].launch = *l;
+    else if (r && r->is_running) store_command(&r->last, &q);
     return NULL;
 }
 
@@ -341,6 +369,8 @@ void repeats_end_launch(struct server *s, struct backend_result *result, bool ha
     struct repeats *r = s->repeats;
     bool is_silent = !has_other_effect(result, has_output);
     if (r && r->is_storing && is_silent) r->cycle[r->ncycle - 1].result = *result;
+    else if (r && r->is_running && is_silent && result->sim.is_idempotent)
+        r->last.result = *result, r->is_last_idempotent = true;
     else sim_result_free(&result->sim);
     end_command(s, is_silent);
 }

@@ -117,6 +117,7 @@ static void execute_launch(struct launch *l, struct sim_result *out) {
     core_collect_reports(l, out);
     race_report(l, out);
     race_streams_check_launch(l, out);
+    out->is_idempotent = ok && race_is_idempotent(l);
     race_keep_unproven_stores(l);
     race_close(l);
     add_busy_seconds(l, out);

@@ -53,6 +53,7 @@ struct sim *sim_open(const struct sim_options *o, struct err *e) {
     unsigned ndevices = o->devices ? o->devices : 1;
     if (memory_open(&s->memory, limit * ndevices, e)) {
         memory_set_devices(&s->memory, ndevices);
+        s->memory.spare_host_bytes = o->spare_host_bytes;
         sim_select_device(s, 0, 0);
         return s;
     }

@@ -102,6 +102,7 @@ struct sim_options {
     bool hardware_order; /* accept orders that GPUs keep but PTX does not promise: docs/simgpu.md */
     bool ptx_counters;   /* count what PTX says, not what ptxas merges: docs/counters.md */
     uint64_t memory_limit;       /* device memory in bytes; 0 = the device's own size */
+    uint64_t spare_host_bytes;   /* host memory that may be used to be faster; 0 = none */
     uint64_t heap_bytes;         /* for device malloc; 0 = 8 MiB, as on a GPU */
     uint64_t instruction_budget; /* warp instructions a launch may execute; 0 = no limit */
     double time_budget;          /* see sim_set_budget; 0 = no limit */
@@ -379,6 +380,9 @@ struct sim_result {
     struct sim_access *accesses; /* of a launch whose time was modelled; owned, too */
     unsigned naccesses;
     double theoretical_occupancy; /* 0..1 */
+    /* An equal launch right after this one changes nothing; only set with the sanitizer, and right
+     * only if there are no reports. */
+    bool is_idempotent;
     bool is_sampled; /* only part of the blocks ran, and the counters are scaled to the grid */
     /* Traffic with memory of other devices; 0 if commands have no stream clock. */
     uint64_t peer_bytes;

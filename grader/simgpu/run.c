@@ -193,6 +193,11 @@ static void on_missing_registers(void *user, const char *text) {
     run->reported_estimates = true;
 }
 
+/* Returns how much host memory the simulation of a program may use; 0 = not known. */
+static uint64_t host_memory_limit(const struct run_options *o) {
+    return o->memory ? o->memory : system_available_memory() / 10 * 9;
+}
+
 static struct server *open_device(void *user, int connection) {
     struct run *run = user;
     run->connected = true;
@@ -208,6 +213,7 @@ static struct server *open_device(void *user, int connection) {
         .sample_warps = o->sample ? SAMPLE_WARPS : 0,
         .adversarial_schedule = o->adversarial_schedule,
         .hardware_order = o->hardware_order,
+        .spare_host_bytes = host_memory_limit(o) / 2,
         .time_budget = o->timeout,
         .instruction_budget = o->budget,
     };
@@ -294,8 +300,7 @@ static int interrupt_of_program(const struct run *run) {
 static void *watch_program(void *user) {
     enum { TICK_NS = 20000000, GRACE_TICKS = 15, PROGRESS_TICKS = 25 };
     struct run *run = user;
-    uint64_t max_bytes =
-        run->options->memory ? run->options->memory : system_available_memory() / 10 * 9;
+    uint64_t max_bytes = host_memory_limit(run->options);
     for (unsigned ticks = 1, ticks_after_end = 0; !run->ended; ticks++) {
         nanosleep(&(struct timespec){.tv_nsec = TICK_NS}, NULL);
         int number = run->ended ? 0 : interrupt_of_program(run);

@@ -91,6 +91,7 @@ struct sim_func {
     u32 nmod_sets;
     /* A store reached memory that these sets don't lead to: race/writable_allocations.c. */
     bool has_unproven_stores;
+    u8 plain_accesses; /* enum plain_accesses of race/idempotence.c */
     /* Accesses of that memory may be narrower than a word. */
     bool has_subword_global, has_subword_shared;
     bool recursive, cooperative;

@@ -115,8 +115,8 @@ static inline bool span_initialized(const unsigned char *w, u32 span) {
 }
 static inline bool row_initialized(const unsigned char *w, u32 span) {
     u32 all = 0x01010101;
-    if (span != 4) return all_initialized(w, 32 * span);
-    FOR_LANES all &= ((const u32_unaligned *)w)[l];
+    for (u32 i = 0; i < span; i++)
+        for (u32 k = 0; k < 8; k++) all &= ((const u32_unaligned *)w)[i * 8 + k];
     return all == 0x01010101;
 }
 

@@ -46,8 +46,8 @@ struct allocation {
     bool is_pinned_host;
     bool is_page_aligned; /* begins at a page and shares no page: another process may map it */
     bool is_initialized;  /* every byte is known to be initialized: no need to read the shadow */
-    /* Length of the leading part that memory_update_initialized found initialized; not used once
-     * is_initialized is set. */
+    /* Length of the leading part that is known to be initialized; not used once is_initialized is
+     * set. */
     uint64_t initialized_prefix;
     uint32_t serial;      /* order of allocation, for reports */
     uint32_t free_serial; /* order of freeing */
@@ -66,6 +66,7 @@ struct memory {
     struct allocation *allocations;
     unsigned count, capacity;
     uint64_t limit, used;              /* bytes of MEM_DEVICE: allowed a device, allocated in all */
+    uint64_t spare_host_bytes;         /* sim_options.spare_host_bytes */
     unsigned ndevices, device;         /* device: the selected one, which owns new allocations */
     uint64_t used_by[SIM_MAX_DEVICES]; /* bytes of MEM_DEVICE, by device */
     /* The pages above it are zero: the highest end of an allocation that has lived since

@@ -210,11 +210,14 @@ static void trim_quarantine(struct memory *m) {
  * shadow of 256 MiB of initialized data takes no memory until an undefined value is stored there.
  */
 static int shadow_file = -1;
+static bool is_shadow_file_tried;
 enum { SHADOW_FILE_BYTES = 4 << 20 };
 
 void memory_create_shadow_file(void) {
     unsigned char *p = MAP_FAILED;
-    if (shadow_file >= 0 || (shadow_file = memfd_create("written", MFD_CLOEXEC)) < 0) return;
+    if (is_shadow_file_tried) return;
+    is_shadow_file_tried = true;
+    if ((shadow_file = memfd_create("written", MFD_CLOEXEC)) < 0) return;
     if (!ftruncate(shadow_file, SHADOW_FILE_BYTES))
         p = mmap(NULL, SHADOW_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, shadow_file, 0);
     if (p == MAP_FAILED) {
@@ -239,6 +242,7 @@ static bool map_initialized(struct memory *m, uint64_t at, uint64_t end) {
 static void set_initialized(struct memory *m, uint64_t at, uint64_t bytes) {
     uint64_t first = round_to(at, memory_page_size()),
              last = (at + bytes) & ~(memory_page_size() - 1);
+    if (bytes >= SHADOW_FILE_BYTES) memory_create_shadow_file();
     if (shadow_file < 0 || bytes < SHADOW_FILE_BYTES || !map_initialized(m, first, last))
         memset(m->init_shadow + at, 1, bytes);
     else
@@ -439,6 +443,13 @@ int memory_find_range(const struct memory *m, uint64_t address, uint64_t bytes) 
                                                                                               : -1;
 }
 
+/* A large copy comes in pieces, in order. */
+static void extend_initialized_prefix(struct allocation *a, uint64_t at, uint64_t bytes) {
+    uint64_t first = at - a->start, end = first + bytes;
+    if (first <= a->initialized_prefix && end > a->initialized_prefix) a->initialized_prefix = end;
+    if (a->initialized_prefix >= a->size) a->is_initialized = true;
+}
+
 void memory_set_initialized(struct memory *m, uint64_t address, uint64_t bytes,
                             bool is_initialized) {
     struct allocation *a = memory_find_allocation(m, address);
@@ -447,7 +458,7 @@ void memory_set_initialized(struct memory *m, uint64_t address, uint64_t bytes,
     else clear_initialized(m, address - SIM_BASE, bytes);
     if (!a) return;
     if (!is_initialized) memory_forget_initialized(a);
-    else if (a->start == address - SIM_BASE && bytes >= a->size) a->is_initialized = true;
+    else extend_initialized_prefix(a, address - SIM_BASE, bytes);
 }
 
 void memory_set_all_initialized(struct memory *m) {

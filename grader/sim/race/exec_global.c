@@ -150,12 +150,44 @@ static inline void hash_row(u16 *value, const u32 *words) {
     }
 }
 
-/* Records a store of one word for each lane, at unit stride. */
-static void record_row_stores(struct race_shadow *p, u64 cell, const u32 *values, u16 block_id) {
+/* ---- stores at unit stride: the hashes of all values, in the order of memory ---- */
+
+enum { MAX_STORE_CELLS = 32 * 32 }; /* lanes of 32 bytes, with a cell for each byte */
+
+static void hash_words(u16 *value, const void *reg, const struct mem_desc *d, u32 e) {
+    u32 words = d->width / 4u, lane_words = words * d->count;
+    if (d->reg_bytes == 4 && lane_words == 1) hash_row(value, reg);
+    else if (d->reg_bytes == 4)
+        FOR_LANES value[(u32)l * lane_words + e] = hash_word(((const u32 *)reg)[l]);
+    else
+        for (u32 w = 0; w < words; w++)
+            FOR_LANES value[(u32)l * lane_words + e * words + w] =
+                hash_word((u32)(((const u64 *)reg)[l] >> 32 * w));
+}
+
+/* A byte is its own hash. */
+static void hash_bytes(u16 *value, const u8 *reg, const struct mem_desc *d, u32 e) {
+    u32 lane_bytes = (u32)d->width * d->count, first = e * d->width;
+    if (d->reg_bytes == 2 && lane_bytes == 1) FOR_LANES value[l] = reg[2 * l];
+    else if (d->width == d->reg_bytes && d->count == 1)
+        for (u32 i = 0; i < 32 * lane_bytes; i++) value[i] = reg[i];
+    else FOR_LANES
+    for (u32 byte = 0; byte < d->width; byte++)
+        value[(u32)l * lane_bytes + first + byte] = reg[(u32)l * d->reg_bytes + byte];
+}
+
+static void hash_values(const struct exec *x, u16 *value, const struct mem_desc *d) {
+    for (u32 e = 0; e < d->count; e++)
+        if (x->worker->launch->global_shift) hash_words(value, operand_at(x, d->reg[e]), d, e);
+        else hash_bytes(value, operand_at(x, d->reg[e]), d, e);
+}
+
+/* Records 32 stores to neighbouring cells. */
+static u32 record_row_stores(struct race_shadow *p, u64 cell, const u16 *values, u16 block_id) {
     u16 *W = p->writer_block + cell, *r = p->reader_block + cell, *V = p->value_hash + cell;
     u32 bad = 0;
     FOR_LANES {
-        u16 value = hash_word(values[l]), w = W[l];
+        u16 value = values[l], w = W[l];
         u32 others = TRUTH_MASK(w != 0) & TRUTH_MASK(w != block_id),
             differs = TRUTH_MASK(V[l] != value), read = TRUTH_MASK(r[l] != 0);
         bad |= (others & (differs | read)) | (read & TRUTH_MASK(r[l] != block_id));
@@ -165,8 +197,22 @@ static void record_row_stores(struct race_shadow *p, u64 cell, const u32 *values
                   (others & ((many_blocks & RACE_MANY_BLOCKS) | (~many_blocks & RACE_SAME_VALUE))));
         V[l] = value;
     }
+    return bad;
+}
+
+static void record_contiguous_stores(struct exec *x, const struct mem_desc *d, u64 offset,
+                                     u16 block_id) {
+    struct race_shadow *p = x->worker->race_shadow;
+    u16 values[MAX_STORE_CELLS];
+    u32 shift = x->worker->launch->global_shift, rows = (u32)(d->width * d->count) >> shift,
+        bad = 0;
+    hash_values(x, values, d);
+    for (u32 i = 0; i < rows; i++)
+        bad |= record_row_stores(p, (offset >> shift) + 32 * i, values + 32 * i, block_id);
     p->has_block_race |= bad;
 }
+
+/* ---- other stores, lane by lane ---- */
 
 static void record_word_stores(struct race_shadow *p, const void *reg, const struct mem_desc *d,
                                const struct access_pattern *m, u64 offset, u16 block_id) {
@@ -201,13 +247,12 @@ static void record_stores(struct exec *x, const struct mem_desc *d, const struct
     struct race_shadow *p = x->worker->race_shadow;
     if (d->is_bulk)
         record_bulk_store(p, cells_of_run(m, 0, offset, x->worker->launch->global_shift), block_id);
+    else if (m->shape == PATTERN_UNIT_STRIDE)
+        return record_contiguous_stores(x, d, offset, block_id);
     for (u32 e = 0; e < d->count; e++, offset += d->width) {
         const void *reg = operand_at(x, d->reg[e]);
         if (x->worker->launch->global_shift == 0)
             record_byte_stores(p, reg, d, m, offset, block_id);
-        else if (m->shape == PATTERN_UNIT_STRIDE && d->count == 1 && d->width == 4 &&
-                 d->reg_bytes == 4)
-            record_row_stores(p, offset >> 2, reg, block_id);
         else record_word_stores(p, reg, d, m, offset, block_id);
     }
 }
@@ -251,21 +296,6 @@ static bool read_compact_rows(struct race_shadow *p, struct cell_range at, u16 b
     return true;
 }
 
-/* Stores the hashes of the values in the order in which they will lie in memory. */
-static void record_value_hashes(const struct exec *x, u16 *value, const struct mem_desc *d) {
-    u32 words = d->width / 4u, total_words = words * d->count;
-    for (u32 e = 0; e < d->count; e++) {
-        const void *reg = operand_at(x, d->reg[e]);
-        if (d->reg_bytes == 4 && total_words == 1) hash_row(value, reg);
-        else if (d->reg_bytes == 4)
-            FOR_LANES value[(u32)l * total_words + e] = hash_word(((const u32 *)reg)[l]);
-        else
-            for (u32 w = 0; w < words; w++)
-                FOR_LANES value[(u32)l * total_words + e * words + w] =
-                    hash_word((u32)(((const u64 *)reg)[l] >> 32 * w));
-    }
-}
-
 static bool store_compact_rows(struct exec *x, const struct mem_desc *d, struct cell_range at,
                                u16 block_id, u32 current) {
     struct race_shadow *p = x->worker->race_shadow;
@@ -282,7 +312,7 @@ static bool store_compact_rows(struct exec *x, const struct mem_desc *d, struct 
         r->writer_block = block_id;
         r->last_write_epoch = current;
     }
-    record_value_hashes(x, p->value_hash + at.first, d);
+    hash_values(x, p->value_hash + at.first, d);
     return true;
 }
 
@@ -294,7 +324,7 @@ static bool access_compact_rows(struct exec *x, const struct access_pattern *m,
     if (t->kind == RACE_READ)
         return read_compact_rows(x->worker->race_shadow, at, block_id, current);
     return t->kind == RACE_WRITE && m->shape == PATTERN_UNIT_STRIDE && !d->is_bulk &&
-           x->worker->launch->global_shift == 2 && store_compact_rows(x, d, at, block_id, current);
+           store_compact_rows(x, d, at, block_id, current);
 }
 
 static void expand_rows(struct race_shadow *p, struct cell_range at) {
@@ -374,12 +404,12 @@ void ISAFN(race_global_access)(struct exec *x, const struct op *o, u32 stat,
         race_record_access(x, o, stat, false, t.base + (u64)(s64)m->min_offset,
                            t.base + (u64)(s64)m->max_offset + span, m->mask, access);
     race_check_intra_warp(x, m, &t, e);
-    if (x->mems[o->aux].nc) race_read_only_load(x, &t);
+    if (!m->nruns) ISAFN(pattern_runs)(m, span);
+    if (x->mems[o->aux].nc) race_read_only_load(x, m, &t);
     else if (access == RACE_WRITE && x->worker->race_shadow->read_only_cells)
-        race_read_only_store(x, &t);
+        race_read_only_store(x, m, &t);
     if (x->tracks_happens_before) return race_hb_access(x, &t);
     if (access == RACE_RED && x->mems[o->aux].is_block_scope) race_note_block_scope(x, &t);
-    if (!m->nruns) ISAFN(pattern_runs)(m, span);
     record_global_access(x, stat, m, &t);
 }
 

@@ -12,6 +12,7 @@
  *   read_only_load.c        read-only loads of global memory that the kernel writes
  *   vector_clock.c          synchronization of some threads of a block
  *   lane_order.c            synchronization of lanes, for happens_before.c
+ *   idempotence.c           launches that read nothing that they write
  *   shadow.c                the planes of the shadow memory
  *   history.c               the last accesses, for the reports
  *   race.c                  races between blocks at the end of a launch; the reports' texts
@@ -290,8 +291,14 @@ void race_note_first_stores(struct exec *x, u64 base, const s32 *lane_offset, u3
 void race_check_poll_of_first_store(struct exec *x, const struct mem_access *t, u32 lane, u64 cell);
 
 /* read_only_load.c: checks a load by the read-only path, and a store if there were such loads. */
-void race_read_only_load(struct exec *x, const struct mem_access *t);
-void race_read_only_store(struct exec *x, const struct mem_access *t);
+void race_read_only_load(struct exec *x, const struct access_pattern *m,
+                         const struct mem_access *t);
+void race_read_only_store(struct exec *x, const struct access_pattern *m,
+                          const struct mem_access *t);
+
+/* idempotence.c: returns true if an equal launch right after this one would change nothing. For a
+ * launch that has ended without findings, before race_close. */
+bool race_is_idempotent(struct launch *l);
 
 /* writable_allocations.c: marks the allocations that the launch may change. */
 void race_mark_writable_allocations(const struct launch *l);

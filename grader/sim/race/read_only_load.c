@@ -59,12 +59,68 @@ static bool check_store(struct exec *x, const struct mem_access *t, u32 lane, u6
     return true;
 }
 
-void race_read_only_load(struct exec *x, const struct mem_access *t) {
-    struct race_shadow *p = x->worker->race_shadow;
-    if (!p->read_only_cells) p->read_only_cells = race_new_cell_bits(p);
-    for_each_cell(x, t, check_load);
+/* ---- runs of cells: mostly nothing is found ---- */
+
+/* Returns true if a cell of [first, end) may be written: then each is checked. */
+static bool may_be_written(const struct race_shadow *p, u64 first, u64 end) {
+    u16 any = 0;
+    for (u64 row_end; first < end; first = row_end) {
+        u64 row = first / SHADOW_ROW_CELLS;
+        enum shadow_row_state state = shadow_row_state(p, row);
+        row_end = (row + 1) * SHADOW_ROW_CELLS;
+        if (state == ROW_COMPACT) any |= p->rows[row].writer_block;
+        for (u64 i = first; state == ROW_EXPANDED && i < row_end && i < end; i++)
+            any |= p->writer_block[i];
+    }
+    return any;
 }
 
-void race_read_only_store(struct exec *x, const struct mem_access *t) {
-    for_each_cell(x, t, check_store);
+static void set_bits(u8 *bits, u64 first, u64 end) {
+    for (; first < end && first % 8; first++) bits[first / 8] |= (u8)(1u << first % 8);
+    for (; first + 8 <= end; first += 8) bits[first / 8] = 0xff;
+    if (first < end) bits[first / 8] |= (u8)((1u << (end - first)) - 1);
+}
+
+static bool has_bit(const u8 *bits, u64 first, u64 end) {
+    for (; first < end && first % 8; first++)
+        if (bits[first / 8] >> first % 8 & 1) return true;
+    for (; first + 8 <= end; first += 8)
+        if (bits[first / 8]) return true;
+    return first < end && bits[first / 8] & ((1u << (end - first)) - 1);
+}
+
+/* Returns the cells of the pattern's i-th run. */
+static void run_cells(const struct exec *x, const struct access_pattern *m, u32 i,
+                      const struct mem_access *t, u64 cells[2]) {
+    u64 low = t->base + (u64)(s64)m->runs[i].offset;
+    cells[0] = low >> x->worker->launch->global_shift;
+    cells[1] = ((low + m->runs[i].bytes - 1) >> x->worker->launch->global_shift) + 1;
+}
+
+void race_read_only_load(struct exec *x, const struct access_pattern *m,
+                         const struct mem_access *t) {
+    struct race_shadow *p = x->worker->race_shadow;
+    u64 cells[2];
+    bool is_any_written = false;
+    if (!p->read_only_cells) p->read_only_cells = race_new_cell_bits(p);
+    for (u32 i = 0; i < m->nruns; i++) {
+        run_cells(x, m, i, t, cells);
+        is_any_written |= may_be_written(p, cells[0], cells[1]);
+    }
+    if (is_any_written) return for_each_cell(x, t, check_load);
+    for (u32 i = 0; i < m->nruns; i++) {
+        run_cells(x, m, i, t, cells);
+        set_bits(p->read_only_cells, cells[0], cells[1]);
+    }
+}
+
+void race_read_only_store(struct exec *x, const struct access_pattern *m,
+                          const struct mem_access *t) {
+    u64 cells[2];
+    bool is_any_read = false;
+    for (u32 i = 0; i < m->nruns; i++) {
+        run_cells(x, m, i, t, cells);
+        is_any_read |= has_bit(x->worker->race_shadow->read_only_cells, cells[0], cells[1]);
+    }
+    if (is_any_read) for_each_cell(x, t, check_store);
 }

@@ -13,9 +13,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { MAX_RETAINED_CELLS = 16 << 20 }; /* cells whose pages stay in memory after a launch */
-/* Planes that could take more bytes than this, over all workers, get small pages only. */
-#define MAX_LARGE_PAGE_BYTES (1ull << 30)
+/* Planes that could take more bytes than this, over all workers, get small pages only; and those
+ * that a launch accessed stay in memory after it only up to the second limit. Where the simulator
+ * has memory to spare, half of that is the limit. */
+static const u64 LARGE_PAGE_BYTES = 1ull << 30, RETAINED_BYTES = 400ull << 20;
 
 /* The planes that are mapped, with their bytes for a row of cells. */
 static const struct {
@@ -186,12 +187,19 @@ static bool grow_shadows(struct sim *s, unsigned workers, u32 shift) {
     return true;
 }
 
+/* Returns a limit for all workers, or what may be spared for it if that is more. */
+static u64 or_spare_bytes(const struct launch *l, u64 bytes) {
+    u64 spare = l->sim->memory.spare_host_bytes / 2;
+    return spare > bytes ? spare : bytes;
+}
+
 /* Returns true if the launch may touch few cells of many pages, so that large pages, faster where
  * accesses are sequential, could take the memory limit: one touched byte of each 4 KiB is enough.
  */
 static bool may_waste_large_pages(const struct launch *l) {
     u64 cells = l->sim->memory.used >> l->global_shift;
-    return l->watched_blocks || cells * BYTES_PER_CELL * l->nworkers > MAX_LARGE_PAGE_BYTES;
+    return l->watched_blocks ||
+           cells * BYTES_PER_CELL * l->nworkers > or_spare_bytes(l, LARGE_PAGE_BYTES);
 }
 
 /* Sets the size of the pages that the planes get from now on. */
@@ -240,7 +248,7 @@ static void discard_cells(void *plane, u64 size, u64 first, u64 end) {
 
 /* Closes a worker's shadow after a launch. Planes are not cleared: their records are valid for one
  * launch or one tick only. If there are many, their pages go back to the system. */
-static void close_shadow(struct race_shadow *p, u32 shift) {
+static void close_shadow(struct race_shadow *p, u32 shift, u64 retained_bytes) {
     free(p->insn_ranges);
     p->insn_ranges = NULL;
     free_cell_bits(p, &p->block_scope_cells);
@@ -248,7 +256,7 @@ static void close_shadow(struct race_shadow *p, u32 shift) {
     free_cell_bits(p, &p->first_stored_cells);
     if (p->accessed_range.low >= p->accessed_range.high) return;
     u64 first = p->accessed_range.low >> shift, end = ((p->accessed_range.high - 1) >> shift) + 1;
-    if (end - first <= MAX_RETAINED_CELLS) return;
+    if ((end - first) * BYTES_PER_CELL <= retained_bytes) return;
     for (u32 i = 0; i < PLANE_COUNT; i++) {
         u64 cell_bytes = planes[i].row_bytes / SHADOW_ROW_CELLS;
         if (cell_bytes) discard_cells(*plane_pointer(p, i), cell_bytes, first, end);
@@ -260,8 +268,10 @@ static void close_shadow(struct race_shadow *p, u32 shift) {
 
 void race_close(struct launch *l) {
     for (u32 i = 0; i < l->nworkers; i++) race_tensor_maps_free(&l->workers[i]);
+    u64 retained = or_spare_bytes(l, RETAINED_BYTES * l->nworkers) / l->nworkers;
     for (u32 i = 0; l->tracks_global_races && i < l->nworkers; i++)
-        if (l->workers[i].race_shadow) close_shadow(l->workers[i].race_shadow, l->global_shift);
+        if (l->workers[i].race_shadow)
+            close_shadow(l->workers[i].race_shadow, l->global_shift, retained);
 }
 
 /* Clears the epochs of rows that were accessed. Writing to the others would allocate their pages,

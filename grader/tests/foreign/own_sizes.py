@@ -15,6 +15,8 @@ LIBRARIES = r"-l(cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|gsl|mpi|nc
 # What a program prints of its own check.
 RIGHT, WRONG = r"\b(PASS|PASSED|pass|passed|SUCCESS|success|Success|Correct|correct|OK|verified|Valid)\b", r"\b(FAIL|FAILED|fail|failed|Fail|ERROR|mismatch|incorrect|Error:)\b"
 
+# A long launch shows its progress, which is no report.
+PROGRESS = r"^simgpu: (no block yet|\d+ of \d+ blocks)"
 MISSING = r"(?i)could not (be )?(open|find|stat)|cannot open|can't open|no such file|unable to open|error opening"
 
 def makefile(folder, name):
@@ -69,7 +71,7 @@ def run(words, cwd, limit):
 def judge(status, text, missing_file):
     """The outcome, and the line that shows it."""
     lines = text.splitlines()
-    reports = [l for l in lines if l.startswith(("simgpu:", "warpbook:"))]
+    reports = [l for l in lines if l.startswith(("simgpu:", "warpbook:")) and (status is None or not re.search(PROGRESS, l))]
     own = [l for l in lines if not l.startswith(("simgpu", "warpbook:", " "))]
     first = lambda ls: ls[0].strip()[:150] if ls else ""
     wrong, right = [l for l in own if re.search(WRONG, l)], [l for l in own if re.search(RIGHT, l)]

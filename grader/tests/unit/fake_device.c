@@ -66,7 +66,7 @@ static void fake_unload(struct backend *b, void *module) { (void)b, (void)module
 
 static bool fake_find_kernel(struct backend *b, void *module, const char *name,
                              struct backend_kernel *out) {
-    static const char *const kernels[] = {"add", "fault", "set", "count"};
+    static const char *const kernels[] = {"add", "fault", "set", "set_unread", "count"};
     (void)b, (void)module;
     for (unsigned i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (!strcmp(name, kernels[i])) out->handle = kernels[i];
@@ -164,11 +164,12 @@ static void fake_launch(struct backend *b, const struct backend_launch *l,
     uint64_t params[2];
     memcpy(params, l->params, sizeof params);
     uint8_t *p = fake_pointer(b, params[0], params[1]);
-    bool is_set = !strcmp(l->kernel, "set");
+    bool is_unread = !strcmp(l->kernel, "set_unread"),
+         is_set = is_unread || !strcmp(l->kernel, "set");
     fake_of(b)->launch_count++;
     fake_of(b)->is_quiet = is_set || !strcmp(l->kernel, "count");
     if (fake_of(b)->is_quiet) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    *out = (struct backend_result){.seconds = 2e-6};
+    *out = (struct backend_result){.seconds = 2e-6, .sim.is_idempotent = is_unread};
     if (!p || !strcmp(l->kernel, "fault")) out->error = WB_cudaErrorIllegalAddress;
     else
         for (uint64_t i = 0; i < params[1]; i++) p[i] = is_set ? 7 : (uint8_t)(p[i] + 1);

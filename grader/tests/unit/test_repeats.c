@@ -68,6 +68,35 @@ START_TEST(launches_that_change_nothing_are_skipped) {
 }
 END_TEST
 
+START_TEST(launches_that_read_nothing_they_write_run_once) {
+    uint64_t set_unread = fixture_kernel(&f, "set_unread");
+    for (int i = 0; i < ROUNDS; i++) launch(set_unread, a);
+    ck_assert_uint_eq(executed(), 1);
+    ck_assert_uint_eq(f.launch_count, ROUNDS);
+    ck_assert_uint_eq(first_byte(a), 7);
+    launch(set_unread, a); /* A read changes nothing. */
+    ck_assert_uint_eq(executed(), 1);
+    fill(a, 0);
+    launch(set_unread, a);
+    ck_assert_uint_eq(executed(), 2);
+    ck_assert_uint_eq(first_byte(a), 7);
+    launch(count, a);
+    launch(set_unread, a);
+    ck_assert_uint_eq(executed(), 4);
+    ck_assert_uint_eq(first_byte(a), 7);
+}
+END_TEST
+
+/* set, set, fill: the first two are the same, so that one of them never runs. */
+START_TEST(cycles_with_such_launches_are_skipped) {
+    uint64_t set_unread = fixture_kernel(&f, "set_unread");
+    for (int i = 0; i < ROUNDS; i++) launch(set_unread, a), launch(set_unread, a), fill(a, 1);
+    ck_assert_uint_le(executed(), 6);
+    ck_assert_uint_eq(f.launch_count, 2 * ROUNDS);
+    ck_assert_uint_eq(first_byte(a), 1);
+}
+END_TEST
+
 START_TEST(launches_that_change_memory_are_executed) {
     fill(a, 0);
     for (int i = 0; i < ROUNDS; i++) launch(count, a);
@@ -134,6 +163,8 @@ UNIT_SUITE(repeats) {
     TCase *tcase = tcase_create("repeats");
     tcase_add_checked_fixture(tcase, open_fixture, close_fixture);
     tcase_add_test(tcase, launches_that_change_nothing_are_skipped);
+    tcase_add_test(tcase, launches_that_read_nothing_they_write_run_once);
+    tcase_add_test(tcase, cycles_with_such_launches_are_skipped);
     tcase_add_test(tcase, launches_that_change_memory_are_executed);
     tcase_add_test(tcase, launches_with_output_are_executed);
     tcase_add_test(tcase, a_cycle_of_several_commands_is_skipped);
