@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+static const char *dynamic_shared_advice(const struct exec *x) {
+    return x->worker->launch->request->dynamic_shared
+               ? " (the launch's third argument is the size of `extern __shared__` arrays in bytes)"
+               : "";
+}
+
 static bool check_shared_access_bounds(struct exec *x, const struct op *o, const struct mem_desc *d,
                                        unsigned lane, u64 offset) {
     u32 span = access_span(d);
@@ -20,8 +26,8 @@ static bool check_shared_access_bounds(struct exec *x, const struct op *o, const
                    location, span);
     else
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, offset,
-                   "accesses %u bytes at %s, of which the block has %u bytes", span, location,
-                   x->shared_bytes);
+                   "accesses %u bytes at %s, of which the block has %u bytes%s", span, location,
+                   x->shared_bytes, dynamic_shared_advice(x));
     return false;
 }
 
