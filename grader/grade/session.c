@@ -320,10 +320,17 @@ static bool request_with_lease(struct session *s, enum control_op op, double sec
     return ok;
 }
 
-/* Runs the recording on the inputs of a round, as a first or a second call; leaves the statistics
- * in `s` and the outputs in `actual`. */
-static bool replay(struct session *s, const struct case_plan *plan, unsigned round, bool is_second,
-                   struct control_reply *p, struct case_run *out) {
+/* What a replay finds of the one before it. */
+enum call_kind {
+    FIRST_CALL,
+    SECOND_CALL,         /* variables as the last call left them, and the changed block order */
+    SECOND_CALL_IN_ORDER /* variables alone */
+};
+
+/* Runs the recording on the inputs of a round; leaves the statistics in `s` and the outputs in
+ * `actual`. */
+static bool replay(struct session *s, const struct case_plan *plan, unsigned round,
+                   enum call_kind kind, struct control_reply *p, struct case_run *out) {
     struct control_request q = {0};
     struct control_replay *r = &q.u.replay;
     bool full_grid = !plan->sample_warps; /* outputs of a sample are not compared */
@@ -331,8 +338,9 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     case_memory_fill(&s->case_memory, &s->problem, full_grid, s->is_prefetched, r);
     r->instruction_budget = plan->max_instructions, r->sanitize = plan->sanitize,
     r->timing = plan->timing, r->watch = plan->watch;
-    r->sample_warps = plan->sample_warps, r->read_back = full_grid, r->keep_variables = is_second;
-    r->reverse_block_order = r->keep_variables;
+    r->sample_warps = plan->sample_warps, r->read_back = full_grid,
+    r->keep_variables = kind != FIRST_CALL;
+    r->reverse_block_order = kind == SECOND_CALL;
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
     if (plan->watch) r->watch_key = sample_key(s, plan->index);
     if (!request_with_lease(s, CONTROL_REPLAY, plan->timeout_seconds, &q, p, out)) return false;
@@ -354,9 +362,9 @@ static enum verdict compare(struct session *s, struct case_run *out) {
 }
 
 static enum verdict replay_once(struct session *s, const struct case_plan *plan, unsigned round,
-                                bool is_second, struct case_run *out) {
+                                enum call_kind kind, struct case_run *out) {
     struct control_reply p;
-    if (!replay(s, plan, round, is_second, &p, out)) return out->verdict;
+    if (!replay(s, plan, round, kind, &p, out)) return out->verdict;
     const struct control_outcome *o = &p.outcome;
     if (o->fault || s->launch_stats.fault != SIM_FAULT_NONE || o->end_reason == SERVER_DEADLINE)
         return set_fault_verdict(s, plan, o, out);
@@ -387,36 +395,41 @@ static void explain_fault(const struct control_outcome *recording, struct case_r
     if (recording->error && !has_failed_call(out)) prepend_failed_call(recording, out);
 }
 
-/* Returns true if a first call with the inputs of this round is correct, so that the failure came
- * from what a second call changes. */
-static bool is_first_call_correct(struct session *s, const struct case_plan *plan, unsigned round) {
+static bool is_call_correct(struct session *s, const struct case_plan *plan, unsigned round,
+                            enum call_kind kind) {
     struct case_run again = {.verdict = V_AC};
-    bool correct = s->device && replay_once(s, plan, round, false, &again) == V_AC;
+    bool correct = s->device && replay_once(s, plan, round, kind, &again) == V_AC;
     session_case_free(&again);
     return correct;
 }
 
-/* Puts a note before the errors of the second call: its inputs are other ones than the first
- * call's, and so is its state. */
-static void prepend_second_call_note(bool is_state_to_blame, struct case_run *out) {
-    struct buf text = {0};
-    buf_puts(&text, is_state_to_blame
-                        ? "The first call was correct, the second one was not. It found device "
-                          "variables as the first call left them, blocks that see each other's "
-                          "writes ran in reverse order, and __activemask() found half of the "
-                          "lanes in divergent code.\n"
-                        : "One set of random inputs gave a correct result, the next one did "
-                          "not:\n");
-    buf_add(&text, out->message.data, out->message.size);
-    buf_free(&out->message);
-    out->message = text;
+/* Returns what made a second call fail; its inputs are other ones than the first call's, and so is
+ * its state. A deadline leaves no time for other calls. */
+static const char *second_call_note(struct session *s, const struct case_plan *plan, unsigned round,
+                                    bool may_run) {
+    if (!may_run)
+        return "The first call was correct, the second one was not. It found device variables as "
+               "the first call left them, blocks that see each other's writes ran in reverse "
+               "order, and __activemask() found half of the lanes in divergent code.";
+    if (!is_call_correct(s, plan, round, FIRST_CALL))
+        return "One set of random inputs gave a correct result, the next one did not:";
+    if (!is_call_correct(s, plan, round, SECOND_CALL_IN_ORDER))
+        return "The first call was correct, the second one was not. It found device variables as "
+               "the first call left them.";
+    return "The first call was correct, the second one was not. In it, blocks that see each "
+           "other's writes ran in reverse order, and __activemask() found half of the lanes in "
+           "divergent code; a GPU may do either.";
 }
 
-/* Explains a failure of a second call. A deadline leaves no time for another call. */
+/* Puts the note before the errors of the second call. */
 static void explain_second_call(struct session *s, const struct case_plan *plan, unsigned round,
                                 struct case_run *out) {
     bool may_run = out->verdict == V_WA || out->verdict == V_RTE || out->is_deadlocked;
-    prepend_second_call_note(!may_run || is_first_call_correct(s, plan, round), out);
+    struct buf text = {0};
+    buf_printf(&text, "%s\n", second_call_note(s, plan, round, may_run));
+    buf_add(&text, out->message.data, out->message.size);
+    buf_free(&out->message);
+    out->message = text;
 }
 
 static void log_leaks(struct session *s) {
@@ -439,7 +452,7 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
     enum verdict v = record_case(s, out);
     for (unsigned round = 0; round < plan->rounds && v == V_AC; round++) {
         bool is_second = is_second_call(s, round);
-        v = replay_once(s, plan, round, is_second, out);
+        v = replay_once(s, plan, round, is_second ? SECOND_CALL : FIRST_CALL, out);
         if (v != V_AC && is_second) explain_second_call(s, plan, round, out);
     }
     if (!s->is_recorded) return v;

@@ -101,7 +101,16 @@ static const struct submission {
     {"#include <unistd.h>\n" ENTRY("_exit(0);"), V_RTE, "exit status 0"},
     {"__device__ int calls;\n__global__ void next() { calls = 1; }\n" KERNEL(
          "if (i < n) out[i] = in[i] + 1 + calls;") ENTRY(LAUNCH " next<<<1, 1>>>();"),
-     V_WA, "The first call was correct"},
+     V_WA,
+     "The first call was correct, the second one was not. It found device variables as the first "
+     "call left them.\n"},
+    {"__device__ int ticket;\n__global__ void reset() { ticket = 0; }\n" KERNEL(
+         "__shared__ int mine; if (!threadIdx.x) mine = atomicAdd(&ticket, 1); __syncthreads(); "
+         "if (i < n) out[i] = in[i] + 1 + mine - blockIdx.x;")
+         ENTRY("reset<<<1, 1>>>(); if (n) k<<<(n + 15) / 16, 16>>>(out, in, n);"),
+     V_WA,
+     "The first call was correct, the second one was not. In it, blocks that see each other's "
+     "writes ran in reverse order"},
     {KERNEL("__shared__ volatile int s[16256]; s[threadIdx.x] = i < n ? in[i] : 0; if (i < n) "
             "out[i] = s[threadIdx.x] "
             "+ 1;") ENTRY(LAUNCH),
