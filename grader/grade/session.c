@@ -89,6 +89,38 @@ static void make_args(const struct session *s, struct wb_arg *args) {
     }
 }
 
+/* ---- failed calls ---- */
+
+static bool is_launch(const struct control_outcome *recording) {
+    return !strcmp(recording->call_name, "launch");
+}
+
+/* Writes the failed call: source line, name, CUDA's error and the reason. */
+static void write_failed_call(const struct control_outcome *recording, struct buf *out) {
+    if (recording->line) buf_printf(out, "%s:%u: ", recording->file, recording->line);
+    if (is_launch(recording)) buf_puts(out, "the launch failed");
+    else if (recording->api_call[0]) buf_printf(out, "%s failed", recording->api_call);
+    else buf_printf(out, "a call failed (message `%s`)", recording->call_name);
+    buf_printf(out, ": %s (%s)%s%s", server_error_name(recording->error),
+               server_error_text(recording->error), recording->reason[0] ? ": " : "",
+               recording->reason);
+}
+
+static bool has_failed_call(const struct case_run *out) {
+    return strstr(buf_str(&out->message), " failed: cuda");
+}
+
+/* Puts the failed call before the errors that it caused. */
+static void prepend_failed_call(const struct control_outcome *recording, struct case_run *out) {
+    struct buf text = {0};
+    write_failed_call(recording, &text);
+    if (out->message.size) buf_printf(&text, "\n%s", buf_str(&out->message));
+    buf_free(&out->message);
+    out->message = text;
+}
+
+/* ---- recording ---- */
+
 static enum verdict explain_not_recorded(struct session *s, const struct control_outcome *o,
                                          struct case_run *out) {
     if (o->end_reason == SERVER_CALL_FAILED && o->call_state == WB_NO_ENTRY) {
@@ -107,12 +139,16 @@ static enum verdict explain_not_recorded(struct session *s, const struct control
             out, V_RTE,
             "the entry issued too many device calls or launches, or copied too much: %s",
             o->reason);
-    else if (closed) session_verdict_from_host(out, &r);
-    else if (o->end_reason == SERVER_CALL_FAILED)
+    else if (closed) {
+        session_verdict_from_host(out, &r);
+        if (o->error && out->verdict == V_RTE) prepend_failed_call(o, out);
+    } else if (o->end_reason == SERVER_CALL_FAILED)
         session_set_verdict(out, V_RTE, "the host code sent the device server a malformed message");
-    else
+    else {
+        session_write_host_position(&r, &out->message);
         session_set_verdict(out, V_TLE, "the host code did not return within %.0f s",
                             host_timeout_seconds);
+    }
     jail_result_free(&r);
     if (out->verdict == V_SEC || out->verdict == V_TLE || out->verdict == V_OLE)
         s->is_finished = true;
@@ -133,10 +169,7 @@ static enum verdict record_case(struct session *s, struct case_run *out) {
         return explain_not_recorded(s, o, out);
     s->is_recorded = true;
     /* A refused launch is an error even if the result happens to be correct. */
-    if (o->error && !strcmp(o->call_name, "launch"))
-        return session_set_verdict(out, V_RTE, "the launch failed: %s (%s)\n%s",
-                                   server_error_name(o->error), server_error_text(o->error),
-                                   o->reason);
+    if (o->error && is_launch(o)) return write_failed_call(o, &out->message), out->verdict = V_RTE;
     return V_AC;
 }
 
@@ -226,29 +259,6 @@ static enum verdict set_fault_verdict(const struct session *s, const struct case
         session_set_verdict(out, V_RTE, "%s: %s", server_error_name(o->fault),
                             server_error_text(o->fault));
     return out->verdict = V_RTE;
-}
-
-/* Writes the failed call: source line, name, CUDA's error and the reason. */
-static void write_failed_call(const struct control_outcome *recording, struct buf *out) {
-    if (recording->line) buf_printf(out, "%s:%u: ", recording->file, recording->line);
-    if (recording->api_call[0]) buf_printf(out, "%s failed", recording->api_call);
-    else buf_printf(out, "a call failed (message `%s`)", recording->call_name);
-    buf_printf(out, ": %s (%s)%s%s", server_error_name(recording->error),
-               server_error_text(recording->error), recording->reason[0] ? ": " : "",
-               recording->reason);
-}
-
-static bool has_failed_call(const struct case_run *out) {
-    return strstr(buf_str(&out->message), " failed: cuda");
-}
-
-/* Puts the failed call before the errors that it caused. */
-static void prepend_failed_call(const struct control_outcome *recording, struct case_run *out) {
-    struct buf text = {0};
-    write_failed_call(recording, &text);
-    if (out->message.size) buf_printf(&text, "\n%s", buf_str(&out->message));
-    buf_free(&out->message);
-    out->message = text;
 }
 
 /* Adds the likely cause of a wrong answer: a failed call, or no kernel launch at all. */

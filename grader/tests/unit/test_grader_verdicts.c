@@ -83,7 +83,9 @@ static const struct submission {
      V_RTE,
      "writes `s[1][0]` in shared memory, which thread (0,0,0) read in line 1, with no barrier "
      "between"},
-    {GOOD ENTRY("if (n) k<<<1, 2048>>>(out, in, n);"), V_RTE, "cudaErrorInvalidConfiguration"},
+    {GOOD ENTRY("if (n) k<<<1, 2048>>>(out, in, n);"), V_RTE,
+     "plus_one.cu:2: the launch failed: cudaErrorInvalidConfiguration (invalid configuration "
+     "argument): kernel `k`: a block of (2048,1,1) = 2048 threads"},
     {GOOD ENTRY("if (n) k<<<(n + 255) / 256, 256>>>(nullptr, in, n);"), V_RTE, "null pointer"},
     {GOOD ENTRY(
          "void *p; if (!n) return; for (int i = 0; i < 256; i++) cudaMalloc(&p, 1 << 30); k<<<1, "
@@ -93,7 +95,18 @@ static const struct submission {
      "512 MiB"},
     {GOOD ENTRY("static int host[4096]; if (n) k<<<(n + 255) / 256, 256>>>(host, in, n);"), V_RTE,
      "host pointer"},
-    {ENTRY("for (int i = 0; i < n; i++) out[i] = in[i] + 1;"), V_RTE, "crashed"},
+    {"\n" ENTRY("for (int i = 0; i < n; i++) out[i] = in[i] + 1;"), V_RTE,
+     "plus_one.cu:2: the host code crashed: Segmentation fault"},
+    {GOOD
+     "int depth(int n) { volatile int room[1000] = {n}; return depth(n + 1) + room[9]; }\n" ENTRY(
+         "if (n) k<<<1, depth(n)>>>(out, in, n);"),
+     V_RTE, "plus_one.cu:2: the host code crashed: Segmentation fault"},
+    {GOOD ENTRY("k<<<1024 / n, 1024>>>(out, in, n);"), V_RTE,
+     "plus_one.cu:2: the host code crashed: Floating point exception: an integer was divided by 0"},
+    /* As Thrust does, which throws. */
+    {"#include <cstdlib>\n" GOOD ENTRY(
+         "int first; if (n && cudaMemcpy(&first, in, 4, cudaMemcpyDeviceToHost)) abort();"),
+     V_RTE, "plus_one.cu:3: cudaMemcpy failed: cudaErrorNotPermitted"},
     {"#include <vector>\n" ENTRY("std::vector<int> v(n + 1); cudaMemcpy(v.data(), in, 4 * n, "
                                  "cudaMemcpyDeviceToHost); for (int i = 0; i < n; i++) v[i]++;"
                                  "cudaMemcpy(out, v.data(), 4 * n, cudaMemcpyHostToDevice);"),
@@ -168,7 +181,8 @@ static const struct submission {
     {"__global__ void wait(int n) { for (volatile int i = 0; i < n; i = i + 1) ; }\n" GOOD ENTRY(
          LAUNCH " if (n == 33) for (int i = 0; i < 12; i++) wait<<<1, 32>>>(1000000);"),
      V_TLE, "budget"},
-    {GOOD ENTRY("if (n) for (volatile int i = 0;; i = 0) ;"), V_TLE, "host code did not return"},
+    {GOOD ENTRY("if (n) for (volatile int i = 0;; i = 0) ;"), V_TLE,
+     "plus_one.cu:2: the host code did not return"},
     {"#include <stdio.h>\n" GOOD ENTRY(
          "for (int i = 0; i < 1000000; i++) puts(\"flood\"); fflush(stdout); " LAUNCH),
      V_OLE, "1 MiB"},
