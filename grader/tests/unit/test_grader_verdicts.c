@@ -181,6 +181,9 @@ static const struct submission {
     {"__global__ void wait(int n) { for (volatile int i = 0; i < n; i = i + 1) ; }\n" GOOD ENTRY(
          LAUNCH " if (n == 33) for (int i = 0; i < 12; i++) wait<<<1, 32>>>(1000000);"),
      V_TLE, "budget"},
+    {KERNEL("int s = 0; for (volatile int j = 0; j < 10000; j = j + 1) s += j; if (i < n) out[i] = "
+            "in[i] + 1 + (s == 7);") ENTRY("if (n) k<<<2000, 256>>>(out, in, n);"),
+     V_TLE, "than the launch's budget, most of them in line 1"},
     {GOOD ENTRY("if (n) for (volatile int i = 0;; i = 0) ;"), V_TLE,
      "plus_one.cu:2: the host code did not return"},
     {"#include <stdio.h>\n" GOOD ENTRY(
