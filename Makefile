@@ -78,7 +78,8 @@ common_c  := $(wildcard common/*.c)
 exec_c   := $(wildcard grader/sim/*/exec_*.c)
 sim_c     := $(filter-out $(exec_c),$(wildcard grader/sim/*.c grader/sim/*/*.c))
 server_c  := $(wildcard grader/server/*.c)
-runtime_c := $(filter-out grader/runtime/host.c,$(wildcard grader/runtime/*.c))
+runtime_c := $(filter-out grader/runtime/host.c grader/runtime/host_position.c,$(wildcard grader/runtime/*.c))
+hostproc_c := $(addprefix grader/runtime/,host.c host_position.c client.c source_line.c line_table.c)
 layers     := jail book grade report class serve cli
 page_c    := $(wildcard grader/page/*.c)
 grader_c  := $(filter-out grader/cli/main.c,$(foreach layer,$(layers),$(wildcard grader/$(layer)/*.c)))
@@ -230,7 +231,7 @@ $(B)/libexec/device: $(call obj,$(device_c) grader/jail/jail_restrict_self.c) $(
 	$(Q)ldd $@ | awk '$$3 ~ /^\// && $$3 !~ /^\/(usr\/)?lib/ && $$3 !~ /\/lib\/carry\// { print $$3 }' | \
 	  while read -r file; do mkdir -p $(B)/lib/carry && cp -L "$$file" $(B)/lib/carry/; done
 # The host process exports the runtime's connection, which the student's object shares.
-$(B)/libexec/hostproc: $(call obj,grader/runtime/host.c grader/runtime/client.c)
+$(B)/libexec/hostproc: $(call obj,$(hostproc_c))
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 $(LDFLAGS) -Wl,--export-dynamic-symbol='wb_*' -Wl,--exclude-libs,ALL $^ -o $@ $(call lib,ffi-static) -ldl
 $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))

@@ -89,6 +89,38 @@ static void make_args(const struct session *s, struct wb_arg *args) {
     }
 }
 
+/* ---- failed calls ---- */
+
+static bool is_launch(const struct control_outcome *recording) {
+    return !strcmp(recording->call_name, "launch");
+}
+
+/* Writes the failed call: source line, name, CUDA's error and the reason. */
+static void write_failed_call(const struct control_outcome *recording, struct buf *out) {
+    if (recording->line) buf_printf(out, "%s:%u: ", recording->file, recording->line);
+    if (is_launch(recording)) buf_puts(out, "the launch failed");
+    else if (recording->api_call[0]) buf_printf(out, "%s failed", recording->api_call);
+    else buf_printf(out, "a call failed (message `%s`)", recording->call_name);
+    buf_printf(out, ": %s (%s)%s%s", server_error_name(recording->error),
+               server_error_text(recording->error), recording->reason[0] ? ": " : "",
+               recording->reason);
+}
+
+static bool has_failed_call(const struct case_run *out) {
+    return strstr(buf_str(&out->message), " failed: cuda");
+}
+
+/* Puts the failed call before the errors that it caused. */
+static void prepend_failed_call(const struct control_outcome *recording, struct case_run *out) {
+    struct buf text = {0};
+    write_failed_call(recording, &text);
+    if (out->message.size) buf_printf(&text, "\n%s", buf_str(&out->message));
+    buf_free(&out->message);
+    out->message = text;
+}
+
+/* ---- recording ---- */
+
 static enum verdict explain_not_recorded(struct session *s, const struct control_outcome *o,
                                          struct case_run *out) {
     if (o->end_reason == SERVER_CALL_FAILED && o->call_state == WB_NO_ENTRY) {
@@ -107,12 +139,16 @@ static enum verdict explain_not_recorded(struct session *s, const struct control
             out, V_RTE,
             "the entry issued too many device calls or launches, or copied too much: %s",
             o->reason);
-    else if (closed) session_verdict_from_host(out, &r);
-    else if (o->end_reason == SERVER_CALL_FAILED)
+    else if (closed) {
+        session_verdict_from_host(out, &r);
+        if (o->error && out->verdict == V_RTE) prepend_failed_call(o, out);
+    } else if (o->end_reason == SERVER_CALL_FAILED)
         session_set_verdict(out, V_RTE, "the host code sent the device server a malformed message");
-    else
+    else {
+        session_write_host_position(&r, &out->message);
         session_set_verdict(out, V_TLE, "the host code did not return within %.0f s",
                             host_timeout_seconds);
+    }
     jail_result_free(&r);
     if (out->verdict == V_SEC || out->verdict == V_TLE || out->verdict == V_OLE)
         s->is_finished = true;
@@ -133,10 +169,7 @@ static enum verdict record_case(struct session *s, struct case_run *out) {
         return explain_not_recorded(s, o, out);
     s->is_recorded = true;
     /* A refused launch is an error even if the result happens to be correct. */
-    if (o->error && !strcmp(o->call_name, "launch"))
-        return session_set_verdict(out, V_RTE, "the launch failed: %s (%s)\n%s",
-                                   server_error_name(o->error), server_error_text(o->error),
-                                   o->reason);
+    if (o->error && is_launch(o)) return write_failed_call(o, &out->message), out->verdict = V_RTE;
     return V_AC;
 }
 
@@ -199,13 +232,20 @@ static void write_report(const struct session *s, const struct sim_report *r, st
     buf_free(&lines);
 }
 
+static bool is_uninitialized_read(const struct sim_report *r) {
+    return r->fault == SIM_FAULT_UNINITIALIZED;
+}
+
+/* Writes the first findings. Uninitialized reads come last: a missing barrier causes them, too. */
 static void write_reports(const struct session *s, struct case_run *out) {
     const struct launch_stats *t = &s->launch_stats;
-    for (unsigned i = 0, reported = 0; i < t->nreports && reported < 3; i++) {
-        if (sim_fault_is_note(t->reports[i].fault)) continue;
+    for (unsigned i = 0, reported = 0; i < 2 * t->nreports && reported < 3; i++) {
+        const struct sim_report *r = &t->reports[i % t->nreports];
+        bool is_last_part = i >= t->nreports;
+        if (sim_fault_is_note(r->fault) || is_uninitialized_read(r) != is_last_part) continue;
         reported++;
         if (out->message.size) buf_puts(&out->message, "\n");
-        write_report(s, &t->reports[i], &out->message);
+        write_report(s, r, &out->message);
     }
 }
 
@@ -226,29 +266,6 @@ static enum verdict set_fault_verdict(const struct session *s, const struct case
         session_set_verdict(out, V_RTE, "%s: %s", server_error_name(o->fault),
                             server_error_text(o->fault));
     return out->verdict = V_RTE;
-}
-
-/* Writes the failed call: source line, name, CUDA's error and the reason. */
-static void write_failed_call(const struct control_outcome *recording, struct buf *out) {
-    if (recording->line) buf_printf(out, "%s:%u: ", recording->file, recording->line);
-    if (recording->api_call[0]) buf_printf(out, "%s failed", recording->api_call);
-    else buf_printf(out, "a call failed (message `%s`)", recording->call_name);
-    buf_printf(out, ": %s (%s)%s%s", server_error_name(recording->error),
-               server_error_text(recording->error), recording->reason[0] ? ": " : "",
-               recording->reason);
-}
-
-static bool has_failed_call(const struct case_run *out) {
-    return strstr(buf_str(&out->message), " failed: cuda");
-}
-
-/* Puts the failed call before the errors that it caused. */
-static void prepend_failed_call(const struct control_outcome *recording, struct case_run *out) {
-    struct buf text = {0};
-    write_failed_call(recording, &text);
-    if (out->message.size) buf_printf(&text, "\n%s", buf_str(&out->message));
-    buf_free(&out->message);
-    out->message = text;
 }
 
 /* Adds the likely cause of a wrong answer: a failed call, or no kernel launch at all. */
@@ -320,10 +337,17 @@ static bool request_with_lease(struct session *s, enum control_op op, double sec
     return ok;
 }
 
-/* Runs the recording on the inputs of a round, as a first or a second call; leaves the statistics
- * in `s` and the outputs in `actual`. */
-static bool replay(struct session *s, const struct case_plan *plan, unsigned round, bool is_second,
-                   struct control_reply *p, struct case_run *out) {
+/* What a replay finds of the one before it. */
+enum call_kind {
+    FIRST_CALL,
+    SECOND_CALL,         /* variables as the last call left them, and the changed block order */
+    SECOND_CALL_IN_ORDER /* variables alone */
+};
+
+/* Runs the recording on the inputs of a round; leaves the statistics in `s` and the outputs in
+ * `actual`. */
+static bool replay(struct session *s, const struct case_plan *plan, unsigned round,
+                   enum call_kind kind, struct control_reply *p, struct case_run *out) {
     struct control_request q = {0};
     struct control_replay *r = &q.u.replay;
     bool full_grid = !plan->sample_warps; /* outputs of a sample are not compared */
@@ -331,8 +355,9 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     case_memory_fill(&s->case_memory, &s->problem, full_grid, s->is_prefetched, r);
     r->instruction_budget = plan->max_instructions, r->sanitize = plan->sanitize,
     r->timing = plan->timing, r->watch = plan->watch;
-    r->sample_warps = plan->sample_warps, r->read_back = full_grid, r->keep_variables = is_second;
-    r->reverse_block_order = r->keep_variables;
+    r->sample_warps = plan->sample_warps, r->read_back = full_grid,
+    r->keep_variables = kind != FIRST_CALL;
+    r->reverse_block_order = kind == SECOND_CALL;
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
     if (plan->watch) r->watch_key = sample_key(s, plan->index);
     if (!request_with_lease(s, CONTROL_REPLAY, plan->timeout_seconds, &q, p, out)) return false;
@@ -354,9 +379,9 @@ static enum verdict compare(struct session *s, struct case_run *out) {
 }
 
 static enum verdict replay_once(struct session *s, const struct case_plan *plan, unsigned round,
-                                bool is_second, struct case_run *out) {
+                                enum call_kind kind, struct case_run *out) {
     struct control_reply p;
-    if (!replay(s, plan, round, is_second, &p, out)) return out->verdict;
+    if (!replay(s, plan, round, kind, &p, out)) return out->verdict;
     const struct control_outcome *o = &p.outcome;
     if (o->fault || s->launch_stats.fault != SIM_FAULT_NONE || o->end_reason == SERVER_DEADLINE)
         return set_fault_verdict(s, plan, o, out);
@@ -387,36 +412,41 @@ static void explain_fault(const struct control_outcome *recording, struct case_r
     if (recording->error && !has_failed_call(out)) prepend_failed_call(recording, out);
 }
 
-/* Returns true if a first call with the inputs of this round is correct, so that the failure came
- * from what a second call changes. */
-static bool is_first_call_correct(struct session *s, const struct case_plan *plan, unsigned round) {
+static bool is_call_correct(struct session *s, const struct case_plan *plan, unsigned round,
+                            enum call_kind kind) {
     struct case_run again = {.verdict = V_AC};
-    bool correct = s->device && replay_once(s, plan, round, false, &again) == V_AC;
+    bool correct = s->device && replay_once(s, plan, round, kind, &again) == V_AC;
     session_case_free(&again);
     return correct;
 }
 
-/* Puts a note before the errors of the second call: its inputs are other ones than the first
- * call's, and so is its state. */
-static void prepend_second_call_note(bool is_state_to_blame, struct case_run *out) {
-    struct buf text = {0};
-    buf_puts(&text, is_state_to_blame
-                        ? "The first call was correct, the second one was not. It found device "
-                          "variables as the first call left them, blocks that see each other's "
-                          "writes ran in reverse order, and __activemask() found half of the "
-                          "lanes in divergent code.\n"
-                        : "One set of random inputs gave a correct result, the next one did "
-                          "not:\n");
-    buf_add(&text, out->message.data, out->message.size);
-    buf_free(&out->message);
-    out->message = text;
+/* Returns what made a second call fail; its inputs are other ones than the first call's, and so is
+ * its state. A deadline leaves no time for other calls. */
+static const char *second_call_note(struct session *s, const struct case_plan *plan, unsigned round,
+                                    bool may_run) {
+    if (!may_run)
+        return "The first call was correct, the second one was not. It found device variables as "
+               "the first call left them, blocks that see each other's writes ran in reverse "
+               "order, and __activemask() found half of the lanes in divergent code.";
+    if (!is_call_correct(s, plan, round, FIRST_CALL))
+        return "One set of random inputs gave a correct result, the next one did not:";
+    if (!is_call_correct(s, plan, round, SECOND_CALL_IN_ORDER))
+        return "The first call was correct, the second one was not. It found device variables as "
+               "the first call left them.";
+    return "The first call was correct, the second one was not. In it, blocks that see each "
+           "other's writes ran in reverse order, and __activemask() found half of the lanes in "
+           "divergent code; a GPU may do either.";
 }
 
-/* Explains a failure of a second call. A deadline leaves no time for another call. */
+/* Puts the note before the errors of the second call. */
 static void explain_second_call(struct session *s, const struct case_plan *plan, unsigned round,
                                 struct case_run *out) {
     bool may_run = out->verdict == V_WA || out->verdict == V_RTE || out->is_deadlocked;
-    prepend_second_call_note(!may_run || is_first_call_correct(s, plan, round), out);
+    struct buf text = {0};
+    buf_printf(&text, "%s\n", second_call_note(s, plan, round, may_run));
+    buf_add(&text, out->message.data, out->message.size);
+    buf_free(&out->message);
+    out->message = text;
 }
 
 static void log_leaks(struct session *s) {
@@ -439,7 +469,7 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
     enum verdict v = record_case(s, out);
     for (unsigned round = 0; round < plan->rounds && v == V_AC; round++) {
         bool is_second = is_second_call(s, round);
-        v = replay_once(s, plan, round, is_second, out);
+        v = replay_once(s, plan, round, is_second ? SECOND_CALL : FIRST_CALL, out);
         if (v != V_AC && is_second) explain_second_call(s, plan, round, out);
     }
     if (!s->is_recorded) return v;

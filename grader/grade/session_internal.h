@@ -42,6 +42,9 @@ enum verdict session_set_verdict(struct case_run *out, enum verdict v, const cha
     __attribute__((format(printf, 3, 4)));
 /* Sets the verdict from the end of the host process. */
 enum verdict session_verdict_from_host(struct case_run *out, const struct jail_result *r);
+/* Writes the line at which the host process crashed or hangs, and ": "; nothing if it is unknown.
+ */
+void session_write_host_position(const struct jail_result *r, struct buf *out);
 /* Starts both processes and loads the object; returns V_AC, or the verdict in `out`. */
 enum verdict session_start(struct session *s, struct case_run *out);
 /* Sends a request to the device process. Returns true with a reply; else the verdict is in `out`,

@@ -32,13 +32,25 @@ static bool is_bad_alloc(const struct jail_result *r) {
     return r->signal == SIGABRT && r->output.size && strstr(buf_str(&r->output), "std::bad_alloc");
 }
 
-static enum verdict verdict_from_signal(struct case_run *out, int signal) {
-    const char *hint =
-        signal == SIGSEGV || signal == SIGBUS
-            ? "\nDevice pointers can't be dereferenced on the host; only kernels can read or "
-              "write what they point to."
-            : "";
-    return session_set_verdict(out, V_RTE, "the host code crashed: %s%s", strsignal(signal), hint);
+void session_write_host_position(const struct jail_result *r, struct buf *out) {
+    const char *at = NULL, *next = r->output.size ? buf_str(&r->output) : "";
+    char text[256] = "";
+    while ((next = strstr(next, WB_HOST_POSITION))) at = next += strlen(WB_HOST_POSITION);
+    if (!at || sscanf(at, "%255[^\n]", text) != 1) return;
+    text_clean_name(out, text);
+    buf_puts(out, ": ");
+}
+
+static enum verdict verdict_from_signal(struct case_run *out, const struct jail_result *r) {
+    const char *hint = "";
+    if (r->signal == SIGSEGV || r->signal == SIGBUS)
+        hint =
+            "\nDevice pointers can't be dereferenced on the host; only kernels can read or write "
+            "what they point to. Endless recursion ends in this way, too.";
+    if (r->signal == SIGFPE) hint = ": an integer was divided by 0";
+    session_write_host_position(r, &out->message);
+    return session_set_verdict(out, V_RTE, "the host code crashed: %s%s", strsignal(r->signal),
+                               hint);
 }
 
 enum verdict session_verdict_from_host(struct case_run *out, const struct jail_result *r) {
@@ -56,6 +68,7 @@ enum verdict session_verdict_from_host(struct case_run *out, const struct jail_r
             "the system killed the host process because this machine or container ran out of "
             "memory; grade again with fewer --jobs");
     case JAIL_TIMEOUT:
+        session_write_host_position(r, &out->message);
         return session_set_verdict(out, V_TLE,
                                    "the host code did not return within its time limit");
     case JAIL_OUTPUT_LIMIT:
@@ -65,7 +78,7 @@ enum verdict session_verdict_from_host(struct case_run *out, const struct jail_r
             return session_set_verdict(
                 out, V_MLE, "the host code tried to allocate more memory than its limit of %d MiB",
                 HOST_MEMORY_MIB);
-        return verdict_from_signal(out, r->signal);
+        return verdict_from_signal(out, r);
     case JAIL_EXITED:
         return session_set_verdict(
             out, V_RTE,

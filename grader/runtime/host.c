@@ -6,6 +6,7 @@
  * server, makes them and reports the results until the server disconnects. It exports client.c, so
  * that the object's runtime shares its connection. */
 #include "grader/runtime/client.h"
+#include "grader/runtime/host_position.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -147,7 +148,9 @@ static void serve(void *object) {
         state = entry ? WB_RETURNED : WB_NO_ENTRY;
         wb_exchange_device(0);
         set_host_buffers(&call, true);
+        wb_set_position_alarm(HOST_POSITION_ALARM_MS);
         if (entry) call_entry((void (*)(void))entry, call.args, call.nargs);
+        wb_set_position_alarm(0);
         set_host_buffers(&call, false);
         if (!entry) describe_exports(object, call.entry, text, sizeof text);
     }
@@ -157,6 +160,7 @@ int main(int argc, char **argv) {
     int error;
     if (argc != 2) return fprintf(stderr, "usage: hostproc OBJECT\n"), 2;
     if (!wb_session(&error)) return 2;
+    wb_watch_host_position();
     void *object = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
     struct entry_call call;
     if (object) serve(object);

@@ -43,6 +43,8 @@ void wb_end_call(const char *outer);
 struct line_position;
 /* Finds the source line of a call by its return address. */
 bool wb_find_source_line(const void *return_address, struct line_position *out);
+/* Finds the innermost source line on the call stack, for a signal's handler: takes no lock. */
+bool wb_find_interrupted_line(struct line_position *out);
 
 /* ---- modules (modules.c) ---- */
 

@@ -107,10 +107,13 @@ struct walk {
     bool found;
 };
 
-/* The address is that of the next instruction; the call ends before it. */
+/* The address is that of the next instruction, and the call ends before it, unless a signal
+ * interrupted the frame. */
 static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *user) {
     struct walk *w = user;
-    uint64_t address = (uint64_t)_Unwind_GetIP(context) - 1;
+    int is_interrupted = 0;
+    uint64_t address = (uint64_t)_Unwind_GetIPInfo(context, &is_interrupted);
+    if (!is_interrupted) address--;
     w->found = find_line(address, (uint64_t)_Unwind_GetRegionStart(context), w->out);
     return w->found || w->out->is_inlined || ++w->frames == MAX_FRAMES ? _URC_END_OF_STACK
                                                                        : _URC_NO_REASON;
@@ -131,5 +134,11 @@ bool wb_find_source_line(const void *call_site, struct line_position *out) {
                             (uint64_t)_Unwind_FindEnclosingFunction((void *)call_site), out);
     else _Unwind_Backtrace(visit_frame, &w);
     wb_unlock();
+    return w.found;
+}
+
+bool wb_find_interrupted_line(struct line_position *out) {
+    struct walk w = {.out = out};
+    _Unwind_Backtrace(visit_frame, &w);
     return w.found;
 }

@@ -36,6 +36,10 @@ enum {
  * inode-of-socket". */
 #define WB_ENV_CONNECTED "WARPBOOK_CONNECTED"
 
+/* The host process prints this on standard error, and FILE:LINE, the line of its program that it
+ * executes, when it crashes or a call of the entry takes long. */
+#define WB_HOST_POSITION "warpbook: the host code is at "
+
 /* Streams whose order is known; 2 * d and 2 * d + 1 are the default streams of device d. */
 enum { WB_MAX_STREAMS = 64 };
 enum { WB_MAX_DEVICES = 8 };

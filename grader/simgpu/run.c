@@ -117,8 +117,12 @@ static void on_report(void *user, const struct sim_report *report) {
 
 static void on_note(void *user, const char *text) {
     const struct run *r = user;
+    struct buf line = {0};
+    buf_printf(&line, "simgpu: %s\n", text);
+    text_demangle(&line);
     simgpu_progress_hide(r->progress);
-    fprintf(stderr, "simgpu: %s\n", text);
+    fputs(buf_str(&line), stderr);
+    buf_free(&line);
 }
 
 static _Noreturn void exec_program(const struct listener *r, char **argv) {

@@ -329,7 +329,8 @@ static bool check_convergence(struct exec *x, struct warp_split *f, const struct
                count_waiters_at(x, id, pc), l->nthreads, divergence_scope(own_thread, thread),
                thread_text, source_location_line(l, pc),
                is_same_source_barrier(x, pc, f->pc)
-                   ? ", a copy that the compiler made for another iteration of the loop"
+                   ? ", too: the line has two barriers, or the compiler made copies of one for "
+                     "iterations of a loop"
                    : "");
     return lane < 0;
 }

@@ -201,7 +201,10 @@ static void describe_writers(const struct worker *k, const struct wait_site *s, 
         if (is_writer(k, s, i) && k->pattern_cache[i].allocation == allocation)
             add_line(lines, &n,
                      source_location_line(k->launch, k->launch->module->stat_entries[i].op));
-    if (!n) snprintf(out, size, " No line that ran writes there.");
+    if (!n)
+        snprintf(out, size,
+                 " No line that ran writes there. If the loop isn't meant to wait, see why its "
+                 "condition doesn't change.");
     int at = n ? snprintf(out, size, " What ran writes this memory in line %u", lines[0]) : 0;
     for (u32 i = 1; i < n; i++)
         at += snprintf(out + at, size - (size_t)at, "%s%u", i + 1 < n ? ", " : " and ", lines[i]);

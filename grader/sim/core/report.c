@@ -125,23 +125,39 @@ static void merge_kind(const struct launch *l, u32 kind, struct sim_result *out)
     out->reports[out->nreports++].count = count;
 }
 
-/* Writes " most of them in line 7" for a launch on one worker, which stops at the same place every
- * time. */
-static void describe_busiest_line(const struct launch *l, char *out, size_t size) {
+struct busiest_line {
+    u64 max, total; /* warp instructions: of the busiest segment; of all */
+    u64 in_line;    /* of those in the given line */
+    u32 op;         /* the first one of the busiest segment */
+};
+
+/* Sums up what the launch has executed so far, of all workers. */
+static struct busiest_line find_busiest_line(const struct launch *l, u32 line) {
     const struct sim_module *m = l->module;
-    u64 max = 0;
-    u32 op = 0;
-    *out = 0;
-    if (!l->code->interblock_dependent) return;
+    struct busiest_line b = {0};
     for (u32 at = 0, begin = 0; at < m->nops; at++) {
         if (m->ops[at].kind == OP_LANEWISE) continue;
         u32 s = m->segment_of[begin];
-        u64 n = l->workers[0].segment_runs[s] * m->segments[s].insn_count;
-        if (n > max) max = n, op = begin;
+        u64 n = 0;
+        for (u32 w = 0; w < l->nworkers; w++)
+            if (l->workers[w].segment_runs) n += l->workers[w].segment_runs[s];
+        n *= m->segments[s].insn_count;
+        if (n > b.max) b.max = n, b.op = begin;
+        if (n && line && source_location_line(l, begin) == line) b.in_line += n;
+        b.total += n;
         begin = at + 1;
     }
-    if (max && source_location_line(l, op))
-        snprintf(out, size, ", most of them in line %u", source_location_line(l, op));
+    return b;
+}
+
+/* Writes ", most of them in line 7". Several workers don't stop at the same place every time, but a
+ * line with most of the instructions has them each time. */
+static void describe_busiest_line(const struct launch *l, char *out, size_t size) {
+    *out = 0;
+    u32 line = source_location_line(l, find_busiest_line(l, 0).op);
+    struct busiest_line b = find_busiest_line(l, line);
+    if (b.max && line && (l->code->interblock_dependent || b.in_line > b.total / 2))
+        snprintf(out, size, ", most of them in line %u", line);
 }
 
 static void report_abort(const struct launch *l, enum sim_fault fault, struct sim_result *out) {

@@ -76,7 +76,7 @@ static void describe(struct exec *x, struct sim_report *r, const struct op *o, u
                            "reads %u uninitialized bytes of local memory at offset %llu", width,
                            (unsigned long long)address);
     } else if (space == SPACE_SHARED) {
-        describe_shared_byte(x->worker->launch, address, location, sizeof location);
+        describe_shared_element(x->worker->launch, address, width, location, sizeof location);
         core_format_report(x, r, SIM_FAULT_UNINITIALIZED, o, lane, address,
                            "reads %u uninitialized bytes at %s", width, location);
         r->is_shared_memory = true;

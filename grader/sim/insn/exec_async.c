@@ -104,8 +104,7 @@ static u64 pack_mbarrier(struct mbarrier b) {
 static struct mbarrier advance_phase(struct exec *x, struct mbarrier b, const u64 *mbarrier) {
     if (b.pending_count || b.tx_count) return b;
     if (x->cluster) cluster_advance_epoch(x);
-    else if (x->tracks_global_races)
-        race_mbarrier_complete_phase(x, shared_offset(x->block, mbarrier));
+    else if (x->sanitize) race_mbarrier_complete_phase(x, shared_offset(x->block, mbarrier));
     b.phase ^= 1;
     b.pending_count = b.expected_count;
     return b;
@@ -164,7 +163,7 @@ static void init_mbarrier(struct exec *x, const struct op *o, u32 lane, u64 *mba
     }
     *mbarrier = pack_mbarrier(
         (struct mbarrier){.initialized = 1, .expected_count = count, .pending_count = count});
-    if (x->tracks_global_races && mbarrier_is_local(x, mbarrier))
+    if (x->sanitize && mbarrier_is_local(x, mbarrier))
         race_mbarrier_init(x, o, lane, shared_offset(x->block, mbarrier));
 }
 
@@ -179,7 +178,7 @@ static void test_mbarrier(struct exec *x, const struct op *o, u32 lane, u64 *mba
     *result = (*result & ~(1u << lane)) | (u32)has_ended << lane;
     if (x->sanitize && has_ended && mbarrier_is_local(x, mbarrier))
         race_async_phase_complete(x, o, lane, shared_offset(x->block, mbarrier), (u8)phase);
-    if (x->tracks_global_races && !x->cluster && has_ended)
+    if (x->sanitize && !x->cluster && has_ended)
         race_mbarrier_acquire(x, shared_offset(x->block, mbarrier));
 }
 
@@ -192,7 +191,7 @@ static void update_mbarrier(struct exec *x, const struct op *o, u32 lane, u64 *m
         mbarrier_is_local(x, mbarrier))
         race_async_arrive(x, lane, shared_offset(x->block, mbarrier), (u8)b.phase);
     if (!apply_mbarrier_op(x, o, lane, &b, n)) return;
-    if (x->tracks_global_races && !x->cluster)
+    if (x->sanitize && !x->cluster)
         race_mbarrier_arrive(x, shared_offset(x->block, mbarrier), first);
     *mbarrier = pack_mbarrier(advance_phase(x, b, mbarrier));
     if (o->dst != REF_NONE) ((u64 *)operand_at(x, o->dst))[lane] = old_state;
@@ -256,7 +255,7 @@ void ISAFN(lane_mbarrier_complete_tx)(struct exec *x, const struct op *o, u32 la
     if (!b.initialized)
         return report_misuse(x, o, lane, "names an mbarrier that is not initialized");
     b.tx_count -= bytes;
-    if (x->tracks_global_races && !x->cluster)
+    if (x->sanitize && !x->cluster)
         race_mbarrier_arrive(x, shared_offset(x->block, mbarrier), true);
     *mbarrier = pack_mbarrier(advance_phase(x, b, mbarrier));
 }

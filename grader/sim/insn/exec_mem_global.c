@@ -2,6 +2,7 @@
 #include "grader/sim/insn/exec_mem.h"
 #include "grader/sim/race/race.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Returns the live allocation that the access was meant for, if just one pointer among the kernel's
@@ -29,6 +30,19 @@ static int intended_allocation(const struct exec *x, const struct mem_desc *d) {
     return found;
 }
 
+/* Describes an address in local or shared memory that has left its thread or block. */
+static bool describe_window(u64 address, char *out, size_t size) {
+    const char *text = NULL;
+    if (address - LOCAL_WINDOW < WINDOW_BYTES)
+        text = "an address in local memory: a thread can't use another one's variables, nor those "
+               "of a kernel that has ended";
+    if (address - SHARED_WINDOW < WINDOW_BYTES)
+        text = "an address in shared memory, which is no longer that of a variable: a block can't "
+               "use another one's shared memory";
+    if (text) snprintf(out, size, "%s", text);
+    return text;
+}
+
 static void report_global_fault(struct exec *x, const struct op *o, const struct mem_desc *d,
                                 unsigned lane, u64 address) {
     u32 span = access_span(d);
@@ -40,7 +54,8 @@ static void report_global_fault(struct exec *x, const struct op *o, const struct
         address - SIM_BASE - x->memory->allocations[i].start < x->memory->allocations[i].size;
     if (intended >= 0 && !freed && address - SIM_BASE < SIM_SPAN)
         memory_describe_relative(x->memory, intended, address, span, location, sizeof location);
-    else memory_describe(x->memory, address, span, location, sizeof location);
+    else if (!describe_window(address, location, sizeof location))
+        memory_describe(x->memory, address, span, location, sizeof location);
     enum sim_fault kind = freed ? SIM_FAULT_USE_AFTER_FREE : SIM_FAULT_OUT_OF_BOUNDS;
     core_fault(x, kind, o, lane, address, "%s %u bytes at 0x%llx, %s", verb, span,
                (unsigned long long)address, location);

@@ -7,6 +7,12 @@
 
 #include <string.h>
 
+static const char *dynamic_shared_advice(const struct exec *x) {
+    return x->worker->launch->request->dynamic_shared
+               ? " (the launch's third argument is the size of `extern __shared__` arrays in bytes)"
+               : "";
+}
+
 static bool check_shared_access_bounds(struct exec *x, const struct op *o, const struct mem_desc *d,
                                        unsigned lane, u64 offset) {
     u32 span = access_span(d);
@@ -20,8 +26,8 @@ static bool check_shared_access_bounds(struct exec *x, const struct op *o, const
                    location, span);
     else
         core_fault(x, SIM_FAULT_OUT_OF_BOUNDS, o, lane, offset,
-                   "accesses %u bytes at %s, of which the block has %u bytes", span, location,
-                   x->shared_bytes);
+                   "accesses %u bytes at %s, of which the block has %u bytes%s", span, location,
+                   x->shared_bytes, dynamic_shared_advice(x));
     return false;
 }
 
@@ -31,17 +37,21 @@ static void check_initialized_shared(struct exec *x, const struct op *o, const s
     if (!all_initialized(w, access_span(d))) undef_access(x, o, d, lane, offset, w, SPACE_SHARED);
 }
 
-/* Marks stored bytes as initialized, and reports loads of others. */
-static void track_initialized_shared(struct exec *x, const struct op *o, const struct mem_desc *d,
-                                     u64 base, const s32 *rel, u32 mask, u8 shape) {
+/* Marks stored bytes as initialized. */
+static void mark_stored_shared(struct exec *x, const struct mem_desc *d, u64 base, const s32 *rel,
+                               u32 mask, u8 shape) {
     u32 span = access_span(d);
     unsigned char *w = x->shared_written + base;
-    if (d->verb != MEM_LOAD) {
-        if (shape == PATTERN_UNIT_STRIDE) memset(w, 1, 32 * span);
-        else if (span == 4) FOR_ACTIVE_LANES(mask) * (u32 *)(w + rel[l]) = 0x01010101;
-        else FOR_ACTIVE_LANES(mask) memset(w + rel[l], 1, span);
-        return;
-    }
+    if (shape == PATTERN_UNIT_STRIDE) memset(w, 1, 32 * span);
+    else if (span == 4) FOR_ACTIVE_LANES(mask) * (u32 *)(w + rel[l]) = 0x01010101;
+    else FOR_ACTIVE_LANES(mask) memset(w + rel[l], 1, span);
+}
+
+/* Reports loads of bytes that are not initialized. */
+static void check_loaded_shared(struct exec *x, const struct op *o, const struct mem_desc *d,
+                                u64 base, const s32 *rel, u32 mask, u8 shape) {
+    u32 span = access_span(d);
+    unsigned char *w = x->shared_written + base;
     if (shape == PATTERN_UNIFORM && span_initialized(w, span)) return;
     if (shape == PATTERN_UNIT_STRIDE && row_initialized(w, span)) return;
     if (span == 4 && words_initialized(w, rel)) return;
@@ -115,7 +125,8 @@ static bool pattern_fits_shared(const struct exec *x, const struct access_patter
            !(((u32)base | m->offset_bits) & (span - 1));
 }
 
-/* Does the access. `m`: its pattern, if it fits, else NULL. */
+/* Does the access. `m`: its pattern, if it fits, else NULL. Whether a store can race depends on
+ * whether the bytes were initialized before it. */
 static inline void perform_shared_access(struct exec *x, const struct op *o,
                                          const struct mem_desc *d, struct access_pattern *m,
                                          u64 base, const s32 *rel, u32 mask) {
@@ -124,9 +135,11 @@ static inline void perform_shared_access(struct exec *x, const struct op *o,
     if (x->sanitize && d->array_end && (!m || !is_in_array(d, m, base, span)))
         check_array(x, o, d, base, rel, mask);
     if (__builtin_expect(d->is_cp_async, false)) count_async_copy(x, o, mask, span);
-    if (x->sanitize && !d->is_cp_async) track_initialized_shared(x, o, d, base, rel, mask, shape);
+    if (x->sanitize && d->verb == MEM_LOAD) check_loaded_shared(x, o, d, base, rel, mask, shape);
     if (x->sanitize && d->is_cp_async) issue_async_copy(x, o, base, rel, mask, span);
     if (x->sanitize) ISAFN(race_shared_access)(x, o, m, base, rel, mask, span, race_access_of(d));
+    if (x->sanitize && d->verb != MEM_LOAD && !d->is_cp_async)
+        mark_stored_shared(x, d, base, rel, mask, shape);
     ISAFN(lane_move)(x, d, x->shared + base, rel, mask, shape);
 }
 

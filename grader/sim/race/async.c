@@ -9,7 +9,10 @@
  *
  * The thread that waited for a group counts as the writer of the target at that moment, so other
  * threads still need a barrier. They need none after an mbarrier: the end of its phase is itself a
- * barrier. */
+ * barrier.
+ *
+ * Lanes of one instruction may copy the same bytes to the same target, as the idle lanes of
+ * cooperative_groups::memcpy_async do. The first one that completes ends the copy for all. */
 #include "grader/sim/race/async.h"
 #include "common/grow.h"
 #include "grader/sim/core/source_location.h"
@@ -184,6 +187,20 @@ static void complete_from_shared(struct exec *x, const struct op *o, u32 waiting
         report_end_overwritten(x, o, waiting_lane, c, lane, "target", false);
 }
 
+/* Notes that the lane has completed for its duplicates: the target is initialized, not overwritten.
+ */
+static void settle_duplicates(struct async_copies *a, const struct async_copy *c, u32 lane) {
+    for (u32 i = 0; i < a->n; i++) {
+        struct async_copy *d = &a->copies[i];
+        if (d->o != c->o || d->warp != c->warp) continue;
+        for (u32 m = d->duplicate_lanes; m; m &= m - 1) {
+            u32 other = (u32)__builtin_ctz(m);
+            if (d->shared[other] == c->shared[lane] && d->global[other] == c->global[lane])
+                d->settled_lanes |= m & -m;
+        }
+    }
+}
+
 /* Completes lane `lane` of c: lane `waiting_lane` has waited for it at `o`. */
 static void complete_lane(struct exec *x, const struct op *o, u32 waiting_lane,
                           const struct async_copy *c, u32 lane) {
@@ -193,7 +210,9 @@ static void complete_lane(struct exec *x, const struct op *o, u32 waiting_lane,
     }
     unsigned char *shadow = x->shared_written + c->shared[lane];
     int overwritten = find_overwritten(shadow, c->bytes);
-    if (overwritten >= 0)
+    bool is_settled = c->settled_lanes >> lane & 1;
+    if (c->duplicate_lanes >> lane & 1) settle_duplicates(x->block->async_copies, c, lane);
+    if (overwritten >= 0 && !is_settled)
         report_target_overwritten(x, o, waiting_lane, c, lane, c->shared[lane] + (u64)overwritten);
     else if (!source_is_intact(x, c, lane))
         report_end_overwritten(x, o, waiting_lane, c, lane, "source", false);
@@ -264,6 +283,27 @@ static void check_target_not_in_flight(struct exec *x, struct block *b, const st
     if (is_pending) race_async_report_unfinished(x, b, o, lane, at, bytes, "copies to");
 }
 
+/* Adds the lane and the earlier one of `mask` that makes the same copy to the duplicates. */
+static void find_duplicate(struct async_copy *c, u32 mask, u32 lane) {
+    for (u32 m = mask & ((1u << lane) - 1); m; m &= m - 1) {
+        u32 other = (u32)__builtin_ctz(m);
+        if (c->shared[other] == c->shared[lane] && c->global[other] == c->global[lane]) {
+            c->duplicate_lanes |= (m & -m) | 1u << lane;
+            return;
+        }
+    }
+}
+
+/* Marks the targets. One that is marked already is an earlier lane's, too. */
+static void mark_pending(struct exec *x, struct async_copy *c, u32 mask) {
+    for (u32 m = mask; m; m &= m - 1) {
+        u32 lane = (u32)__builtin_ctz(m);
+        unsigned char *target = x->shared_written + c->shared[lane];
+        if (c->bytes && *target == UNDEF_PENDING) find_duplicate(c, mask, lane);
+        memset(target, UNDEF_PENDING, c->bytes);
+    }
+}
+
 void race_async_issue(struct exec *x, const struct op *o, u64 base, const s32 *lane_offsets,
                       u32 mask, u32 bytes, const u64 *global, u32 full_mask) {
     struct async_copy c = {.o = o,
@@ -279,8 +319,7 @@ void race_async_issue(struct exec *x, const struct op *o, u64 base, const s32 *l
         c.global[lane] = global[lane];
         check_target_not_in_flight(x, x->block, o, lane, c.shared[lane], bytes);
     }
-    for (u32 m = mask; m; m &= m - 1)
-        memset(x->shared_written + c.shared[__builtin_ctz(m)], UNDEF_PENDING, bytes);
+    mark_pending(x, &c, mask);
     for (u32 remaining = mask; remaining;) { /* one record for the lanes of each group */
         u32 group = groups[__builtin_ctz(remaining)], group_mask = 0;
         for (u32 m = remaining; m; m &= m - 1)

@@ -19,6 +19,9 @@ struct async_copy {
     /* Lanes whose source and target hold the same `bytes` bytes. The other lanes fill a part of
      * their target with zeroes, or have no range in global memory. */
     u32 compared_lanes;
+    /* Lanes that copy the same bytes to the same target as another lane of the instruction; those
+     * of them of which another lane has completed. */
+    u32 duplicate_lanes, settled_lanes;
     u32 warp, group;     /* group: the number of groups that the lanes had committed before */
     u32 bytes;           /* for each lane */
     u32 mbarrier_plus_1; /* 1 + offset of the mbarrier at which it arrives; 0 = none */

@@ -83,7 +83,9 @@ static const struct submission {
      V_RTE,
      "writes `s[1][0]` in shared memory, which thread (0,0,0) read in line 1, with no barrier "
      "between"},
-    {GOOD ENTRY("if (n) k<<<1, 2048>>>(out, in, n);"), V_RTE, "cudaErrorInvalidConfiguration"},
+    {GOOD ENTRY("if (n) k<<<1, 2048>>>(out, in, n);"), V_RTE,
+     "plus_one.cu:2: the launch failed: cudaErrorInvalidConfiguration (invalid configuration "
+     "argument): kernel `k`: a block of (2048,1,1) = 2048 threads"},
     {GOOD ENTRY("if (n) k<<<(n + 255) / 256, 256>>>(nullptr, in, n);"), V_RTE, "null pointer"},
     {GOOD ENTRY(
          "void *p; if (!n) return; for (int i = 0; i < 256; i++) cudaMalloc(&p, 1 << 30); k<<<1, "
@@ -93,7 +95,18 @@ static const struct submission {
      "512 MiB"},
     {GOOD ENTRY("static int host[4096]; if (n) k<<<(n + 255) / 256, 256>>>(host, in, n);"), V_RTE,
      "host pointer"},
-    {ENTRY("for (int i = 0; i < n; i++) out[i] = in[i] + 1;"), V_RTE, "crashed"},
+    {"\n" ENTRY("for (int i = 0; i < n; i++) out[i] = in[i] + 1;"), V_RTE,
+     "plus_one.cu:2: the host code crashed: Segmentation fault"},
+    {GOOD
+     "int depth(int n) { volatile int room[1000] = {n}; return depth(n + 1) + room[9]; }\n" ENTRY(
+         "if (n) k<<<1, depth(n)>>>(out, in, n);"),
+     V_RTE, "plus_one.cu:2: the host code crashed: Segmentation fault"},
+    {GOOD ENTRY("k<<<1024 / n, 1024>>>(out, in, n);"), V_RTE,
+     "plus_one.cu:2: the host code crashed: Floating point exception: an integer was divided by 0"},
+    /* As Thrust does, which throws. */
+    {"#include <cstdlib>\n" GOOD ENTRY(
+         "int first; if (n && cudaMemcpy(&first, in, 4, cudaMemcpyDeviceToHost)) abort();"),
+     V_RTE, "plus_one.cu:3: cudaMemcpy failed: cudaErrorNotPermitted"},
     {"#include <vector>\n" ENTRY("std::vector<int> v(n + 1); cudaMemcpy(v.data(), in, 4 * n, "
                                  "cudaMemcpyDeviceToHost); for (int i = 0; i < n; i++) v[i]++;"
                                  "cudaMemcpy(out, v.data(), 4 * n, cudaMemcpyHostToDevice);"),
@@ -101,7 +114,16 @@ static const struct submission {
     {"#include <unistd.h>\n" ENTRY("_exit(0);"), V_RTE, "exit status 0"},
     {"__device__ int calls;\n__global__ void next() { calls = 1; }\n" KERNEL(
          "if (i < n) out[i] = in[i] + 1 + calls;") ENTRY(LAUNCH " next<<<1, 1>>>();"),
-     V_WA, "The first call was correct"},
+     V_WA,
+     "The first call was correct, the second one was not. It found device variables as the first "
+     "call left them.\n"},
+    {"__device__ int ticket;\n__global__ void reset() { ticket = 0; }\n" KERNEL(
+         "__shared__ int mine; if (!threadIdx.x) mine = atomicAdd(&ticket, 1); __syncthreads(); "
+         "if (i < n) out[i] = in[i] + 1 + mine - blockIdx.x;")
+         ENTRY("reset<<<1, 1>>>(); if (n) k<<<(n + 15) / 16, 16>>>(out, in, n);"),
+     V_WA,
+     "The first call was correct, the second one was not. In it, blocks that see each other's "
+     "writes ran in reverse order"},
     {KERNEL("__shared__ volatile int s[16256]; s[threadIdx.x] = i < n ? in[i] : 0; if (i < n) "
             "out[i] = s[threadIdx.x] "
             "+ 1;") ENTRY(LAUNCH),
@@ -159,7 +181,11 @@ static const struct submission {
     {"__global__ void wait(int n) { for (volatile int i = 0; i < n; i = i + 1) ; }\n" GOOD ENTRY(
          LAUNCH " if (n == 33) for (int i = 0; i < 12; i++) wait<<<1, 32>>>(1000000);"),
      V_TLE, "budget"},
-    {GOOD ENTRY("if (n) for (volatile int i = 0;; i = 0) ;"), V_TLE, "host code did not return"},
+    {KERNEL("int s = 0; for (volatile int j = 0; j < 10000; j = j + 1) s += j; if (i < n) out[i] = "
+            "in[i] + 1 + (s == 7);") ENTRY("if (n) k<<<2000, 256>>>(out, in, n);"),
+     V_TLE, "than the launch's budget, most of them in line 1"},
+    {GOOD ENTRY("if (n) for (volatile int i = 0;; i = 0) ;"), V_TLE,
+     "plus_one.cu:2: the host code did not return"},
     {"#include <stdio.h>\n" GOOD ENTRY(
          "for (int i = 0; i < 1000000; i++) puts(\"flood\"); fflush(stdout); " LAUNCH),
      V_OLE, "1 MiB"},

@@ -11,7 +11,9 @@ enum { BLOCKS = 4096, THREADS = 64 };
 /* `one_word`: every block stores its number in out[0]. `own_word`: in out[block]. `halo`: a block
  * writes out[block] and reads out[block + 1]. `no_barrier`: a thread reads from shared memory what
  * another one of another warp has stored, without a barrier; `barrier`: with one. `last_block`: the
- * block that adds last to a counter reads what all others wrote. */
+ * block that adds last to a counter reads what all others wrote. `mbarrier`: as `barrier`, by an
+ * mbarrier, in a kernel whose blocks may order each other's accesses, so that only shared memory is
+ * checked. */
 static const char kernels[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
 #define HEAD(name)                                                                    \
     ".visible .entry " name "(.param .u64 out, .param .u64 counter) {\n"              \
@@ -36,7 +38,16 @@ static const char kernels[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                       "membar.gl; mov.u32 %r3, 0;\n"
                       "SUM: ld.global.u32 %r4, [%d0]; add.u64 %d0, %d0, 4; add.u32 %r3, %r3, 1;\n"
                       "setp.lt.u32 %p, %r3, 4096; @%p bra SUM;\n"
-                      "END: ret; }\n";
+                      "END: ret; }\n" HEAD("mbarrier") ".shared .align 8 .b8 m[8]; .reg .b64 %e; "
+                                                       "setp.ne.u32 %p, %r2, 0; @%p bra READY;\n"
+                                                       "ld.param.u64 %d4, [counter]; "
+                                                       "atom.global.add.u32 %r3, [%d4], 1;\n"
+                                                       "setp.gt.u32 %p, %r3, 4095; @%p ret; "
+                                                       "mbarrier.init.shared.b64 [m], 64;\n"
+                                                       "READY: bar.sync 0;\n" STORE
+                                                       "mbarrier.arrive.shared.b64 %e, [m];\n"
+                                                       "WAIT: mbarrier.test_wait.shared.b64 %p, "
+                                                       "[m], %e; @!%p bra WAIT;\n" LOAD;
 
 /* Returns the only finding, or SIM_FAULT_NONE. `key`: which blocks are watched. */
 static enum sim_fault run(const char *kernel, bool watch, uint64_t key, unsigned workers) {
@@ -62,7 +73,8 @@ static const struct {
                      {"halo", SIM_FAULT_INTERBLOCK_RACE},
                      {"no_barrier", SIM_FAULT_SHARED_RACE},
                      {"barrier", SIM_FAULT_NONE},
-                     {"last_block", SIM_FAULT_NONE}};
+                     {"last_block", SIM_FAULT_NONE},
+                     {"mbarrier", SIM_FAULT_NONE}};
 
 START_TEST(a_sample_of_the_blocks_shows_races) {
     const char *kernel = watched_cases[_i].kernel;
