@@ -43,7 +43,8 @@ static const struct {
     {"static inline int mark(void) { if (1) { return ';'; } return 1; }", "mark"},
     {"static __inline__ __attribute__((device)) float mark(float x) { return x; }", "mark"},
     {"template<class T, int N = (3 > 2)> T mark(T (&a)[N]) { return a[0]; }", "mark"},
-    {"template<class T>\nconstexpr typename a<T, (1 < 2)>::type\nmark(T x) { return {x}; }", "mark"},
+    {"template<class T>\nconstexpr typename a<T, (1 < 2)>::type\nmark(T x) { return {x}; }",
+     "mark"},
     {"template<> inline int mark<int>(int x) { return x; }", "mark"},
     {"struct mark { int x; mark(int) : x{1} {} bool operator==(mark) const; };", "mark"},
     {"struct __attribute__((aligned(8))) mark final : public base<int> { };", "mark"},
@@ -165,7 +166,8 @@ START_TEST(hostile_headers_end) {
 END_TEST
 
 static bool own_part(const char *text, const char **expected) {
-    static const char header[] = "# 1 \"/a.h\"\nint a();\n# 3\nstruct b { int c;\n};\nint d(); int e();\n";
+    static const char header[] =
+        "# 1 \"/a.h\"\nint a();\n# 3\nstruct b { int c;\n};\nint d(); int e();\n";
     struct buf out = {0};
     bool ok = trim_own_part(header, sizeof header - 1, text, strlen(text), &out);
     if (ok) ck_assert_str_eq(buf_str(&out), *expected);
@@ -183,7 +185,8 @@ START_TEST(host_code_is_joined_only_to_a_header_that_it_came_from) {
         ck_assert_msg(own_part(text, &own), "%s", parts[i]);
     }
     static const char *const others[] = {"int f();", "inline int a();", "int d();int a();",
-                                         "# 1 \"/a.h\"\nint a(); int a();", "struct b { int c; int"};
+                                         "# 1 \"/a.h\"\nint a(); int a();",
+                                         "struct b { int c; int"};
     for (unsigned i = 0; i < sizeof others / sizeof *others; i++) {
         snprintf(text, sizeof text, "# 1 \"one.cu\"\n%s\n%s", others[i], own);
         ck_assert_msg(!own_part(text, &own), "%s", others[i]);
