@@ -51,7 +51,8 @@ const char nvcc_phases_script[] =
     "trim=/lib-warpbook/trim_headers\n"
     "include=' -include \"cuda_runtime.h\" '\n"
     /* Runs the pass $1: step $2 preprocesses, step $3 compiles. In short form it preprocesses with
-     * the headers' macros, and puts the declarations that the source may name in front. */
+     * the headers' macros, and puts the declarations that the source may name in front. A file
+     * that takes long to compile takes at most 10 s longer. */
     "run_short() {\n"
     "  [ -e /host-header/$1.ii ] && [ -e /host-header/$1.macros ] && [ -e $trim ] || return\n"
     "  case $2 in *\"$include\"*) ;; *) return 1 ;; esac\n"
@@ -61,7 +62,7 @@ const char nvcc_phases_script[] =
     "mv \"$output.trimmed\" \"$output\" && eval \"$3\"\n"
     "}\n"
     "run_pass() {\n"
-    "  run_short \"$@\" >$1.short 2>&1 && [ ! -s $1.short ] && return\n"
+    "  (ulimit -t 10; run_short \"$@\") >$1.short 2>&1 && [ ! -s $1.short ] && return\n"
     "  rm -f $1.short; eval \"$2\" && eval \"$3\"\n"
     "}\n"
     "(if [ \"$guess\" ]; then run_pass device \"$step3\" \"$early\"; fi) >device.log 2>&1 &\n"
