@@ -55,7 +55,7 @@ Q      := $(if $(V),,@)
 CUDA   := $(B)/cuda
 # CUDA is a link to the toolkit, which grader/setup.sh makes.
 
-all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/libexec/device $(B)/lib/libwbcudart.a $(B)/lib/libsimgpu.a
+all: $(B)/grader $(B)/simgpu $(B)/libexec/hostproc $(B)/libexec/device $(B)/libexec/trim_headers $(B)/lib/libwbcudart.a $(B)/lib/libsimgpu.a
 
 # ---- setup: libraries, packages and compiler; runs again when its inputs change ----
 SETUP := CC='$(CC)' CXX='$(CXX)' sh grader/setup.sh
@@ -234,6 +234,12 @@ $(B)/libexec/device: $(call obj,$(device_c) grader/jail/jail_restrict_self.c) $(
 $(B)/libexec/hostproc: $(call obj,$(hostproc_c))
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 $(LDFLAGS) -Wl,--export-dynamic-symbol='wb_*' -Wl,--exclude-libs,ALL $^ -o $@ $(call lib,ffi-static) -ldl
+# It runs for each file that is compiled, so it starts fast: only the C library, and -O3.
+trim_o := $(call obj,$(wildcard grader/trim/*.c))
+$(trim_o): EXTRA := -O3
+$(B)/libexec/trim_headers: $(trim_o) $(call obj,common/buf.c common/err.c common/file.c common/grow.c)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@
 $(B)/lib/libwbcudart.a: $(call obj,$(runtime_c))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
@@ -314,7 +320,7 @@ check-native: all
 # Measures the cost of the runtime's calls.
 bench-calls: all
 	$(Q)$(B)/simgpu nvcc grader/tests/bench/calls/calls.cu -o $(B)/tests/bench-calls && $(B)/simgpu run $(B)/tests/bench-calls
-$(B)/tests/unit: $(call obj,$(unit_c) $(library_c) $(filter-out grader/simgpu/main.c,$(simgpu_c)) grader/runtime/line_table.c) $(grader_o) $(base_o)
+$(B)/tests/unit: $(call obj,$(unit_c) $(library_c) $(filter-out grader/simgpu/main.c,$(simgpu_c)) grader/runtime/line_table.c) $(filter-out %/main.o,$(trim_o)) $(grader_o) $(base_o)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(OPT) $(LDFLAGS) $^ -o $@ $(CHECKLIBS) $(LDLIBS)
 

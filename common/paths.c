@@ -224,6 +224,7 @@ static const struct {
     {"simgpu", "simgpu", "simgpu"},
     {"device", "libexec/device", "../libexec/warpbook/device"},
     {"hostproc", "libexec/hostproc", "../libexec/warpbook/hostproc"},
+    {"trim_headers", "libexec/trim_headers", "../libexec/warpbook/trim_headers"},
     {"libwbcudart.a", "lib/libwbcudart.a", "../lib/warpbook/libwbcudart.a"},
     {"libwbcublas.a", "lib/libwbcublas.a", "../lib/warpbook/libwbcublas.a"},
     {"libwbcusparse.a", "lib/libwbcusparse.a", "../lib/warpbook/libwbcusparse.a"},

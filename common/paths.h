@@ -39,8 +39,9 @@ bool paths_require_workspace(struct err *e); /* false, with advice, if there is 
 bool paths_state_dir(char out[PATH_MAX], struct err *e);
 bool paths_cache_dir(char out[PATH_MAX], struct err *e);
 bool paths_pages_dir(char out[PATH_MAX], struct err *e);
-/* Returns the path of "grader", "simgpu", "device", "hostproc", "libwbcudart.a", "libwbcublas.a",
- * "libwbcusparse.a", "libwbcufft.a", "libwbcurand.a" or "carry" (bundled libraries, optional). */
+/* Returns the path of "grader", "simgpu", "device", "hostproc", "trim_headers", "libwbcudart.a",
+ * "libwbcublas.a", "libwbcusparse.a", "libwbcufft.a", "libwbcurand.a" or "carry" (bundled
+ * libraries, optional). */
 const char *paths_component(const char *name, char out[PATH_MAX]);
 /* Returns the command to type: "build/grader" in the tree, the absolute path in a workspace outside
  * the tree, "grader" if installed. */

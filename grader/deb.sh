@@ -26,7 +26,7 @@ rm "$stage/root/usr/share/warpbook/files" # dpkg keeps its own list
 mv "$stage/root/usr/share/doc/warpbook/LICENSE" "$stage/root/usr/share/doc/warpbook/copyright"
 
 printf 'Source: warpbook\n\nPackage: warpbook\nArchitecture: any\n' >"$stage/debian/control"
-libraries=$(cd "$stage" && dpkg-shlibdeps -O root/usr/bin/grader root/usr/bin/simgpu root/usr/libexec/warpbook/device root/usr/libexec/warpbook/hostproc 2>"$stage/said" |
+libraries=$(cd "$stage" && dpkg-shlibdeps -O root/usr/bin/grader root/usr/bin/simgpu root/usr/libexec/warpbook/device root/usr/libexec/warpbook/hostproc root/usr/libexec/warpbook/trim_headers 2>"$stage/said" |
     sed -n 's/^shlibs:Depends=//p')
 [ -n "$libraries" ] || { cat "$stage/said" >&2; fail "dpkg-shlibdeps found no libraries"; }
 cat >"$stage/root/DEBIAN/control" <<END

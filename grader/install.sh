@@ -95,6 +95,7 @@ done
 program "$build/simgpu" bin/simgpu
 program "$build/libexec/device" libexec/warpbook/device
 program "$build/libexec/hostproc" libexec/warpbook/hostproc
+program "$build/libexec/trim_headers" libexec/warpbook/trim_headers
 for library in libwbcudart.a libwbcublas.a libwbcusparse.a libwbcufft.a libwbcurand.a; do put 644 "$build/lib/$library" lib/warpbook/$library; done
 strip -g -o "$build/install.stripped" "$build/lib/libsimgpu.a"
 put 644 "$build/install.stripped" lib/libsimgpu.a

@@ -40,11 +40,11 @@ static const char *const flags[] = {PROCESSOR_NVCC_FLAGS "-shared",
                                     "-keep"};
 enum { NFLAGS = sizeof flags / sizeof *flags };
 static unsigned extra_target_cc; /* compute capability of the GPU in this machine; 0 = none */
-static bool compiler_ignored, host_header_ignored, disassembly_enabled;
+static bool compiler_ignored, shortcuts_ignored, disassembly_enabled;
 
 void build_ignore_compiler(bool ignore) { compiler_ignored = ignore; }
 
-void build_use_host_header(bool on) { host_header_ignored = !on; }
+void build_use_shortcuts(bool on) { shortcuts_ignored = !on; }
 
 void build_enable_disassembly(bool on) { disassembly_enabled = on; }
 
@@ -109,6 +109,9 @@ bool build_compiler_jail(struct compiler_jail *t, struct err *e) {
     if (build_disassembler(t->disassembler))
         t->binds[t->nbinds++] = (struct jail_bind){t->disassembler, "/nvdisasm", false};
     t->binds[t->nbinds++] = (struct jail_bind){t->library, "/lib-warpbook/libwbcudart.a", false};
+    if (!shortcuts_ignored && file_exists(paths_component("trim_headers", t->trim_headers)))
+        t->binds[t->nbinds++] =
+            (struct jail_bind){t->trim_headers, "/lib-warpbook/trim_headers", false};
     for (unsigned i = 0; i < t->nbinds; i++)
         if (exposes_book(&t->binds[i], e)) return false;
     return true;
@@ -327,9 +330,9 @@ static void add_host_header(struct compiler_jail *t, const struct build_targets 
     const char *argv[MAX_NVCC_ARGS];
     char key[HASH_HEX_SIZE];
     struct hash h;
-    if (host_header_ignored || jail_current_tier() != JAIL_NAMESPACES) return;
+    if (shortcuts_ignored || jail_current_tier() != JAIL_NAMESPACES) return;
     hash_init(&h);
-    hash_update_string(&h, "host header 4");
+    hash_update_string(&h, "host header 5");
     hash_compiler(&h, t, to, true);
     hash_final_hex(&h, key);
     char *script = host_header_script();

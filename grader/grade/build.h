@@ -47,8 +47,9 @@ void build_add_target(unsigned cc);
 void build_enable_disassembly(bool on);
 /* Acts as on a machine without a compiler; for tests. */
 void build_ignore_compiler(bool ignore);
-/* Makes later builds use the precompiled header of host_header.h, or not; for tests. */
-void build_use_host_header(bool on);
+/* Makes later builds use the precompiled header of host_header.h and trim headers, or run nvcc's
+ * steps as nvcc lists them; for tests. */
+void build_use_shortcuts(bool on);
 void build_free(struct build *b);
 /* Returns true if the OS, not one of our limits, killed the compiler. Don't blame the submission.
  */

@@ -14,7 +14,7 @@ struct compiler_jail {
     struct jail_bind binds[28];
     unsigned nbinds;
     bool has_compiler; /* a toolkit was found */
-    char cuda[PATH_MAX], disassembler[PATH_MAX], library[PATH_MAX + 32];
+    char cuda[PATH_MAX], disassembler[PATH_MAX], library[PATH_MAX], trim_headers[PATH_MAX];
 };
 /* Describes a sandbox in which nvcc can run. Returns false if a part of the installation is
  * missing. */

@@ -48,6 +48,20 @@ static const char make_header[] =
     "for name in __cxa_guard_acquire __cxa_guard_release __cxa_guard_abort "
     "__gxx_personality_v0; do echo \"void $name(void) {}\"; done >stub.c\n"
     "echo 'CXXABI_1.3 { global: *; };' >stub.map\n"
+    /* Keeps a pass's preprocessed headers and their macros: $1 names the pass, $2 is the step. All
+     * that opens and closes within cuda_runtime.h stays, so that its lines keep their file. */
+    "keep_headers() {\n"
+    "  output=${2##*' -o \"'}; output=${output%%'\"'*}\n"
+    "  eval \"$2\" && sed '/^# 1 \"warpbook-source.cu\"$/,$d' \"$output\" >$1.ii || return\n"
+    "  eval \"${2%%' -E '*} -E -dD ${2#*' -E '}\" || return\n"
+    "  sed '1,/^# 1 \".*cuda_runtime.h\" 1$/d; /^# 0 \"<command-line>\" 2$/,$d; /^#/!d' "
+    "\"$output\" >$1.macros\n"
+    "}\n"
+    /* Reading the macros alone is wrong for headers that count, or of which gcc notes that it has
+     * read them. */
+    "keep_headers host \"$step1\" && keep_headers device \"$step3\" || exit\n"
+    "sed -n 's/^# [0-9]* \"\\(\\/.*\\)\".*/\\1/p' host.ii device.ii | sort -u | xargs "
+    "grep -l '^ *# *pragma once\\|__COUNTER__' 2>/dev/null && exit 1\n"
     "eval \"${host%% *} -shared -fPIC -nostdlib stub.c -Wl,-soname,libstdc++.so.6 "
     "-Wl,--version-script=stub.map -o libstdc++.so\"\n";
 
@@ -63,7 +77,11 @@ static const struct {
 } files[HOST_HEADER_FILES] = {{"steps.list", "steps", "/host-header/steps"},
                               {"host-header", "header", "/host-header/text"},
                               {"host-header.gch", "pch", "/host-header/host-header.gch"},
-                              {"libstdc++.so", "stub", "/host-header/libstdc++.so"}};
+                              {"libstdc++.so", "stub", "/host-header/libstdc++.so"},
+                              {"host.ii", "host-headers", "/host-header/host.ii"},
+                              {"host.macros", "host-macros", "/host-header/host.macros"},
+                              {"device.ii", "device-headers", "/host-header/device.ii"},
+                              {"device.macros", "device-macros", "/host-header/device.macros"}};
 
 /* Kinds of empty entries: these compilers have built a file; they make no header. */
 #define HAS_BUILT "header-wanted"

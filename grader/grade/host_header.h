@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-enum { HOST_HEADER_FILES = 4 };
+enum { HOST_HEADER_FILES = 8 };
 
 /* Paths in the cache, and where nvcc_phases_script looks for them. */
 struct host_header {

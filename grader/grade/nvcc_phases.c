@@ -8,6 +8,10 @@
  * with the module ID of an earlier build. If it turns out to be another one, cicc runs again. So
  * the output is nvcc's, byte for byte.
  *
+ * Both passes spend most of their time on cuda_runtime.h. With the files of host_header.h, gcc
+ * reads only its macros, and cudafe++ and cicc only the declarations that the source may name
+ * (trim.h). If that fails or gives any message, the steps run again as nvcc lists them.
+ *
  * The messages of the host pass are printed first, as nvcc does. If it fails, those of the device
  * pass are left out: nvcc stops at the first step that fails. */
 #include "grader/grade/nvcc_phases.h"
@@ -44,26 +48,48 @@ const char nvcc_phases_script[] =
     "id_file=${step4#*$id_option'\"'}; id_file=${id_file%%'\"'*}\n"
     "early=${step4%%$id_option*}${id_option}early.id${step4#*$id_option'\"'$id_file'\"'}\n"
     "printf %s \"$guess\" >early.id\n"
-    "(eval \"$step3\" && if [ \"$guess\" ]; then eval \"$early\"; fi) >device.log 2>&1 &\n"
-    "(eval \"$step1\" && eval \"$step2\") || exit\n"
+    "trim=/lib-warpbook/trim_headers\n"
+    "include=' -include \"cuda_runtime.h\" '\n"
+    /* Runs the pass $1: step $2 preprocesses, step $3 compiles. In short form it preprocesses with
+     * the headers' macros, and puts the declarations that the source may name in front. A file
+     * that takes long to compile takes at most 10 s longer. */
+    "run_short() {\n"
+    "  [ -e /host-header/$1.ii ] && [ -e /host-header/$1.macros ] && [ -e $trim ] || return\n"
+    "  case $2 in *\"$include\"*) ;; *) return 1 ;; esac\n"
+    "  output=${2##*' -o \"'}; output=${output%%'\"'*}\n"
+    "  eval \"${2%%\"$include\"*} -imacros /host-header/$1.macros ${2#*\"$include\"}\" && "
+    "$trim source /host-header/$1.ii \"$output\" \"$output.trimmed\" && "
+    "mv \"$output.trimmed\" \"$output\" && eval \"$3\"\n"
+    "}\n"
+    "run_pass() {\n"
+    "  (ulimit -t 10; run_short \"$@\") >$1.short 2>&1 && [ ! -s $1.short ] && return\n"
+    "  rm -f $1.short; eval \"$2\" && eval \"$3\"\n"
+    "}\n"
+    "(if [ \"$guess\" ]; then run_pass device \"$step3\" \"$early\"; fi) >device.log 2>&1 &\n"
+    "run_pass host \"$step1\" \"$step2\" || exit\n"
     "wait $!; status=$?\n"
     "id=; read -r id <\"$id_file\"\n"
     "if [ \"$guess\" ] && [ \"$guess\" = \"$id\" ]; then\n"
     "  cat device.log; [ $status = 0 ] || exit $status\n"
-    "else eval \"$step3\" && eval \"$step4\" || exit; fi\n"
+    "else run_pass device \"$step3\" \"$step4\" || exit; fi\n"
     /* Compiles the host code with the precompiled header, if it begins with the header's text,
      * which has a digest of 64 characters behind it. */
     "with_header() {\n"
     "  [ -e /host-header/host-header.gch ] && [ -e /host-header/text ] || return\n"
     "  file=${1%%'.cudafe1.cpp\"'*}; file=${file##*'\"'}.cudafe1.cpp\n"
-    "  size=$(($(wc -c </host-header/text) - 64))\n"
-    "  tail -n +2 \"$file\" >host.all && cmp -s -n $size /host-header/text host.all || return\n"
-    "  tail -c +$((size + 1)) host.all >host.own\n"
+    "  if [ -e host.short ]; then\n"
+    "    $trim host /host-header/text \"$file\" host.own || return\n"
+    "  else\n"
+    "    size=$(($(wc -c </host-header/text) - 64))\n"
+    "    tail -n +2 \"$file\" >host.all && cmp -s -n $size /host-header/text host.all || return\n"
+    "    tail -c +$((size + 1)) host.all >host.own\n"
+    "  fi\n"
     "  read -r own <host.own; case $own in '#'*) ;; *) return 1 ;; esac\n"
     "  mv \"$file\" host.whole\n"
     "  { head -n 1 host.whole; echo '#include \"/host-header/host-header\"'\n"
     /* gcc keeps no state of its warnings in the header. */
-    "    head -n 20 host.all | grep '^#pragma GCC diagnostic ignored'; cat host.own; } >\"$file\"\n"
+    "    head -n 21 host.whole | grep '^#pragma GCC diagnostic ignored'; cat host.own; } "
+    ">\"$file\"\n"
     "  eval \"$1 -Werror=invalid-pch\" 2>host.log && { cat host.log >&2; return; }\n"
     "  mv host.whole \"$file\"; return 1\n"
     "}\n"
@@ -78,7 +104,12 @@ const char nvcc_phases_script[] =
     "while [ $i -le $count ]; do\n"
     "  eval \"step=\\$step$i\"; i=$((i + 1))\n"
     "  case $step in gcc*' -c -x c++ '*'.cudafe1.cpp\"'*)\n"
-    "    host=$step; with_header \"$step\" && continue ;;\n"
+    "    host=$step; with_header \"$step\" && continue\n"
+    /* What cudafe++ wrote for some of the declarations compiles with the header only. */
+    "    [ ! -e host.short ] || {\n"
+    "      rm host.short; eval \"$step1\" && eval \"$step2\" || exit\n"
+    "      with_header \"$step\" && continue\n"
+    "    } ;;\n"
     "  g++*' -shared '*) link_with_stub \"$step\" && continue ;;\n"
     "  esac\n"
     "  eval \"$step\" || exit\n"

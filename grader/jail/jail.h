@@ -50,7 +50,7 @@ enum jail_kind {
     JAIL_KIND_COUNT
 };
 
-enum { JAIL_MAX_OUT_FILES = 4 };
+enum { JAIL_MAX_OUT_FILES = 8 };
 struct jail_limits {
     double cpu_seconds; /* of each process */
     /* Private writable memory of a process; for JAIL_DEVICE, see jail_resident_bytes. */

@@ -1,9 +1,10 @@
-/* test_host_header.c — tests that the precompiled header is used, and changes neither the code nor
- * the messages of a build. */
+/* test_host_header.c — tests that the precompiled header and the trimmed ones are used, and change
+ * neither the code nor the messages of a build. */
 #include "grader/grade/host_header.h"
 #include "common/file.h"
 #include "grader/book/book.h"
 #include "grader/grade/build.h"
+#include "grader/grade/grade.h"
 #include "grader/tests/unit/unit.h"
 
 #include <stdio.h>
@@ -21,14 +22,18 @@ static const char source[] = "%s // %ld %ld %d\n"
                              "    cudaMemsetAsync(n + 1, 7, 4);\n"
                              "}\n";
 
-static void build_one(bool with_header, const char *first_line, struct build *b) {
-    char text[sizeof source + 400];
+static void build_text(bool with_header, const struct build_source *text, struct build *b) {
     struct err e = {0};
-    build_use_host_header(with_header);
-    snprintf(text, sizeof text, source, first_line, (long)time(NULL), (long)getpid(), with_header);
-    bool ok = build_run(&(struct build_source){"one.cu", text, strlen(text), false}, b, &e);
-    build_use_host_header(true);
+    build_use_shortcuts(with_header);
+    bool ok = build_run(text, b, &e);
+    build_use_shortcuts(true);
     ck_assert_msg(ok && b->ok && !b->cached, "%s%s", e.text, buf_str(&b->messages));
+}
+
+static void build_one(bool with_header, const char *first_line, struct build *b) {
+    char text[sizeof source + 2000];
+    snprintf(text, sizeof text, source, first_line, (long)time(NULL), (long)getpid(), with_header);
+    build_text(with_header, &(struct build_source){"one.cu", text, strlen(text), false}, b);
 }
 
 /* Reads what a command with binutils writes about one.so, the object. */
@@ -66,23 +71,92 @@ static bool names_header(const struct build *b) {
     return memmem(b->object.data, b->object.size, name, sizeof name - 1) != NULL;
 }
 
-START_TEST(code_and_messages_are_those_without_it) {
-    struct build without, with;
+static void check_same_build(const struct build *without, const struct build *with) {
+    check_same(without, with, code_command);
+    check_same(without, with, data_command);
+    check_same(without, with, libraries_command);
+    ck_assert_str_eq(buf_str(&with->messages), buf_str(&without->messages));
+    ck_assert_str_eq(buf_str(&with->ptx), buf_str(&without->ptx));
+}
+
+/* Returns false where there is no header: it needs namespaces. */
+static bool open_book_with_header(void) {
+    struct build b;
     struct err e = {0};
     ck_assert_msg(book_open(&e) && jail_probe(&e), "%s", e.text);
-    if (jail_current_tier() != JAIL_NAMESPACES) SKIP("the header needs namespaces");
-    build_one(true, "#include <stdint.h>", &with); /* with an empty cache, the second makes it */
-    build_free(&with);
-    build_one(false, "#include <math.h>", &without);
-    build_one(true, "#include <math.h>", &with);
-    ck_assert(!names_header(&without));
-    ck_assert(names_header(&with));
-    check_same(&without, &with, code_command);
-    check_same(&without, &with, data_command);
-    check_same(&without, &with, libraries_command);
-    ck_assert_str_eq(buf_str(&with.messages), buf_str(&without.messages));
-    ck_assert_str_eq(buf_str(&with.ptx), buf_str(&without.ptx));
-    build_free(&without), build_free(&with);
+    if (jail_current_tier() != JAIL_NAMESPACES) return false;
+    build_one(true, "#include <stdint.h>", &b); /* with an empty cache, the second makes it */
+    build_free(&b);
+    return true;
+}
+
+/* What the language and nvcc look up without a name in the source: begin() and end(), get(),
+ * operators, conversions, device launches, the host's and the device's printf(). The macro's
+ * expansion is a system header's text. */
+static const char lookups[] =
+    "#include <math.h>\n#include <stdio.h>\n"
+    "struct list { int a[3]; };\n"
+    "__host__ __device__ int *begin(list &l) { return l.a; }\n"
+    "__host__ __device__ int *end(list &l) { return l.a + 3; }\n"
+    "enum class flags { none, one };\n"
+    "__global__ void inner(float2 *p) { p->x = atomicAdd(&p->y, rsqrtf(p->x)) + __shfl_sync(~0u, "
+    "p->x, 3); }\n"
+    "__global__ void outer(list l, float2 *p, double d) {\n"
+    "    for (int &i : l) printf(\"%d %f\\n\", i, cospi(d));\n"
+    "    auto [x, y] = *p;\n"
+    "    float4 v = make_float4(x, y, NAN, INFINITY);\n"
+    "    *p = make_float2(fmaxf(v.x, v.z) + warpSize, max(v.y, v.w));\n"
+    "}\n"
+    "extern \"C\" int more(list l, float2 *p) {\n"
+    "    int sum = 0, *n = new int(3);\n"
+    "    for (int i : l) sum += abs(i) + (int)sqrt((double)i);\n"
+    "    try { outer<<<16, {32, 1, 1}>>>(l, p, *n); } catch (...) { throw; }\n"
+    "    static int once = printf(\"%p\\n\", (void *)NULL);\n"
+    "    delete n;\n"
+    "    return sum + once + (flags::one == flags::none);\n"
+    "}\n";
+
+START_TEST(code_and_messages_are_those_without_it) {
+    static const char *const texts[] = {"#include <math.h>", lookups};
+    if (!open_book_with_header()) SKIP("the header needs namespaces");
+    for (unsigned i = 0; i < 2; i++) {
+        struct build without, with;
+        build_one(false, texts[i], &without);
+        build_one(true, texts[i], &with);
+        ck_assert(!names_header(&without));
+        ck_assert(names_header(&with));
+        check_same_build(&without, &with);
+        build_free(&without), build_free(&with);
+    }
+}
+END_TEST
+
+/* Builds a model solution with another comment at its end, which moves no line. */
+static void build_solution(const struct exercise *ex, const char *text, bool with_header,
+                           struct build *b) {
+    struct buf changed = {0};
+    char name[128];
+    grade_safe_file_name(ex, book_solution_file(ex, NULL), name, sizeof name);
+    buf_printf(&changed, "%s// %ld %ld %d\n", text, (long)time(NULL), (long)getpid(), with_header);
+    build_text(with_header, &(struct build_source){name, changed.data, changed.size, ex->sm_90a},
+               b);
+    buf_free(&changed);
+}
+
+START_TEST(each_model_solution_gives_the_same_code) {
+    if (!open_book_with_header()) SKIP("the header needs namespaces");
+    for (unsigned i = 0; i < book_count(); i++) {
+        const struct exercise *ex = book_at(i);
+        struct buf text = {0};
+        struct build without, with;
+        struct err e = {0};
+        ck_assert_msg(file_read(book_solution_file(ex, NULL), 1 << 20, &text, &e), "%s", e.text);
+        build_solution(ex, buf_str(&text), false, &without);
+        build_solution(ex, buf_str(&text), true, &with);
+        check_same_build(&without, &with);
+        build_free(&without), build_free(&with);
+        buf_free(&text);
+    }
 }
 END_TEST
 
@@ -125,6 +199,12 @@ UNIT_SUITE(host_header) {
     tcase_add_test(t, code_and_messages_are_those_without_it);
     tcase_add_test(t, other_libraries_are_linked);
     tcase_add_test(t, other_headers_may_change_the_start);
+    suite_add_tcase(s, t);
+    t = tcase_create("book");
+    tcase_add_checked_fixture(t, enter_folder, remove_folder);
+    tcase_set_tags(t, "long");
+    tcase_set_timeout(t, 1200);
+    tcase_add_test(t, each_model_solution_gives_the_same_code);
     suite_add_tcase(s, t);
     return s;
 }

@@ -275,7 +275,8 @@ static void close_clash(struct symbol_clash *c) {
 }
 
 START_TEST(no_program_exports_a_libc_name) {
-    static const char *const programs[] = {"grader", "simgpu", "libexec/hostproc"};
+    static const char *const programs[] = {"grader", "simgpu", "libexec/hostproc",
+                                           "libexec/trim_headers"};
     struct symbol_clash c;
     char path[1024];
     open_clash(&c);
@@ -308,7 +309,8 @@ START_TEST(a_program_that_exports_bind_is_reported) {
 END_TEST
 
 START_TEST(programs_are_hardened) {
-    static const char *const programs[] = {"grader", "simgpu", "libexec/hostproc"};
+    static const char *const programs[] = {"grader", "simgpu", "libexec/hostproc",
+                                           "libexec/trim_headers"};
     char path[1024];
     for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++) {
         snprintf(path, sizeof path, "%s/%s", paths_program_dir(), programs[i]);

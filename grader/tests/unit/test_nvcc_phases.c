@@ -3,6 +3,8 @@
 #include "grader/grade/nvcc_phases.h"
 #include "common/file.h"
 #include "common/paths.h"
+#include "common/text.h"
+#include "grader/grade/host_header.h"
 #include "grader/tests/unit/unit.h"
 
 #include <limits.h>
@@ -17,19 +19,20 @@
 static const char source[] = "__global__ void count(int *n) { atomicAdd(n, 1); }\n"
                              "extern \"C\" void entry(int *n) { count<<<1, 32>>>(n); }\n";
 
+static const char options[] = "-shared -Xcompiler -fPIC -cudart none -lineinfo -keep -gencode "
+                              "arch=compute_90,code=compute_90";
+static const char *script = nvcc_phases_script;
+
 /* Runs a command of the shell in an emptied folder of the fixed path, so that module IDs agree.
  * Returns the exit status. */
 static int run_nvcc(const char *text, const char *nvcc, bool phases, const char *guess) {
     struct err e = {0};
     ck_assert_int_eq(system("rm -rf phases.tmp && mkdir phases.tmp"), 0);
     ck_assert_msg(file_write("phases.tmp/one.cu", text, strlen(text), &e), "%s", e.text);
-    setenv("SCRIPT", nvcc_phases_script, 1), setenv("GUESS", guess, 1), setenv("NVCC", nvcc, 1);
+    setenv("SCRIPT", script, 1), setenv("GUESS", guess, 1), setenv("NVCC", nvcc, 1);
     const char *command = phases ? "sh -c \"$SCRIPT\" sh \"$GUESS\" \"$NVCC\"" : "\"$NVCC\"";
     struct buf line = {0};
-    buf_printf(&line,
-               "cd phases.tmp && %s -shared -Xcompiler -fPIC -cudart none -lineinfo -keep -gencode "
-               "arch=compute_90,code=compute_90 one.cu -o out.so >messages 2>&1",
-               command);
+    buf_printf(&line, "cd phases.tmp && %s %s one.cu -o out.so >messages 2>&1", command, options);
     int status = system(buf_str(&line));
     buf_free(&line);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -95,6 +98,65 @@ START_TEST(errors_of_the_host_pass_are_printed_once) {
 }
 END_TEST
 
+/* Returns a script whose paths of the sandbox are in the current folder and in the build. */
+static char *with_own_paths(const char *text) {
+    struct buf out = {0};
+    char folder[PATH_MAX], own[PATH_MAX + 16], trim[PATH_MAX];
+    ck_assert(getcwd(folder, sizeof folder));
+    snprintf(own, sizeof own, "%s/hh/", folder);
+    buf_puts(&out, text);
+    text_replace(&out, "/host-header/", own);
+    text_replace(&out, "/lib-warpbook/trim_headers", paths_component("trim_headers", trim));
+    return out.data;
+}
+
+/* Makes what host_header.c keeps in the cache, as files with a digest behind them. */
+static void make_headers(const char *nvcc) {
+    static const char command[] =
+        "rm -rf hh phases.tmp && mkdir hh phases.tmp && cd phases.tmp && "
+        "printf '\\n\\n\\n\\n\\n\\nint end_of_headers;\\n' >warpbook-source.cu && "
+        "sh -c \"$SCRIPT\" sh '' \"$NVCC\" %s warpbook-source.cu -o out.so && "
+        "for f in steps.list:steps host-header:text host-header.gch: libstdc++.so: host.ii: "
+        "host.macros: device.ii: device.macros:; do "
+        "to=${f#*:}; { cat ${f%%:*} && printf %%064d 0; } >../hh/${to:-${f%%:}} || exit; done";
+    struct buf line = {0};
+    char *whole = host_header_script(), *own = with_own_paths(whole);
+    setenv("SCRIPT", own, 1), setenv("NVCC", nvcc, 1);
+    buf_printf(&line, command, options);
+    ck_assert_int_eq(system(buf_str(&line)), 0);
+    buf_free(&line);
+    free(whole), free(own);
+}
+
+/* The headers' declarations that the source names suffice. After any message, here that of an
+ * unused variable, the device pass reads all of them. */
+START_TEST(passes_read_what_the_source_names) {
+    static const char *const texts[] = {
+        source,
+        "__global__ void k() { int unused; }\nextern \"C\" void entry() { k<<<1, 1>>>(); }\n"};
+    char nvcc[PATH_MAX + 16];
+    find_nvcc(nvcc);
+    make_headers(nvcc);
+    char *own = with_own_paths(nvcc_phases_script);
+    for (unsigned i = 0; i < 2; i++) {
+        struct buf expected = {0}, got = {0}, id = {0};
+        ck_assert_int_eq(run_nvcc(texts[i], nvcc, false, ""), 0);
+        read_output("one.ptx", &expected), read_output("one.module_id", &id);
+        script = own;
+        ck_assert_int_eq(run_nvcc(texts[i], nvcc, true, buf_str(&id)), 0);
+        script = nvcc_phases_script;
+        read_output("one.ptx", &got);
+        ck_assert_str_eq(buf_str(&got), buf_str(&expected));
+        ck_assert_int_eq(file_exists("phases.tmp/device.short"), i == 0);
+        ck_assert(file_exists("phases.tmp/host.short")); /* which has no message */
+        read_output("messages", &got);
+        ck_assert_int_eq(strstr(buf_str(&got), "never referenced") != NULL, i == 1);
+        buf_free(&expected), buf_free(&got), buf_free(&id);
+    }
+    free(own);
+}
+END_TEST
+
 START_TEST(unknown_steps_are_left_to_nvcc) {
     static const char fake[] =
         "#!/bin/sh\n"
@@ -142,6 +204,7 @@ UNIT_SUITE(nvcc_phases) {
     tcase_add_checked_fixture(t, enter_folder, remove_folder);
     tcase_add_test(t, outputs_are_nvccs_for_every_expected_module_id);
     tcase_add_test(t, errors_of_the_host_pass_are_printed_once);
+    tcase_add_test(t, passes_read_what_the_source_names);
     tcase_add_test(t, unknown_steps_are_left_to_nvcc);
     tcase_add_test(t, signatures_ignore_bodies_and_comments);
     suite_add_tcase(s, t);
