@@ -198,17 +198,6 @@ static bool races_with(const struct exec *x, u32 lane, u32 prior, u32 current,
              (lane_is_ordered(x, lane, prior, current) || is_acquired(x, lane, prior, current, v)));
 }
 
-/* Returns true if the store changes nothing. Before a block's first store to a byte, that may hold
- * anything, although it is 0 here. */
-static bool is_silent_shared_store(const struct exec *x, const struct mem_access *t, u32 lane,
-                                   u64 cell) {
-    u32 shift = x->worker->launch->shared_shift;
-    u64 first = t->base + (u64)(s64)t->lane_offset[lane];
-    for (u64 b = cell << shift; b < (cell + 1) << shift; b++)
-        if (b - first < t->span && !x->shared_written[b]) return false;
-    return race_is_silent_store(x, t, lane, cell, shift, x->shared);
-}
-
 /* Checks and records a lane's access to one cell. */
 static void check_shared_cell(struct exec *x, const struct mem_access *t, u32 lane, u64 cell,
                               struct observed_epochs v) {
@@ -221,7 +210,7 @@ static void check_shared_cell(struct exec *x, const struct mem_access *t, u32 la
              races_with(x, lane, *w, current, v) && !(strong && is_atomic_epoch(*w, current)),
          after_read = !read && races_with(x, lane, *r, current, v);
     if ((after_write || after_read) && t->kind == RACE_WRITE &&
-        is_silent_shared_store(x, t, lane, cell))
+        race_is_silent_store(x, t, lane, cell, x->worker->launch->shared_shift, x->shared))
         return;
     if (after_write && t->kind == RACE_READ_REVALIDATED && is_atomic_epoch(*w, current))
         return race_report_revalidated_read(x, t, lane);

@@ -302,20 +302,23 @@ bool race_is_silent_store(const struct exec *x, const struct mem_access *t, u32 
                           u32 shift, const u8 *memory) {
     const struct mem_desc *d = &x->mems[t->o->aux];
     u64 first = t->base + (u64)(s64)t->lane_offset[lane];
+    const u8 *written = memory == x->shared ? x->shared_written : NULL;
     if (d->is_bulk) return false; /* A bulk copy's data is in no register. */
     u64 start = cell << shift, end = (cell + 1) << shift;
     u32 earlier = lanes_in_range(t, t->mask & ((1u << lane) - 1), start, end);
     for (u64 b = start; b < end; b++) {
         if (b - first >= t->span) continue;
         u8 stored = memory[b];
+        bool is_known = !written || written[b];
         for (u32 m = earlier, l; m; m &= ~(1u << l)) { /* the last lane that stores there decides */
             l = 31 - (u32)__builtin_clz(m);
             u64 byte = b - (t->base + (u64)(s64)t->lane_offset[l]);
             if (byte >= t->span) continue;
             stored = stored_byte(x, d, l, byte);
+            is_known = true;
             break;
         }
-        if (stored != stored_byte(x, d, lane, b - first)) return false;
+        if (!is_known || stored != stored_byte(x, d, lane, b - first)) return false;
     }
     return true;
 }

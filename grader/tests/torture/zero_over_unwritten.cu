@@ -1,5 +1,5 @@
 // The first warp adds up what the others have not stored yet. They store zeros, which is what shared memory holds here:
-// on a GPU, it may hold anything. All threads of `same_word` store the same number, which is no race.
+// on a GPU, it may hold anything. Threads of `same_word` that store to the same word store the same number, which is no race.
 #include <cstdio>
 
 __global__ void sum(int *out, const int *in) {
@@ -15,10 +15,11 @@ __global__ void sum(int *out, const int *in) {
 }
 
 __global__ void same_word(int *out) {
-    __shared__ int zero;
+    __shared__ int zero, of_warp[8];
     zero = 0;
+    of_warp[threadIdx.x / 32] = __ballot_sync(~0u, threadIdx.x > blockDim.x);
     __syncthreads();
-    out[threadIdx.x] = zero;
+    out[threadIdx.x] = zero + of_warp[0];
 }
 
 int main() {
