@@ -138,6 +138,7 @@ def page(rows):
 
 
 def main():
+    if "--help" in sys.argv: return print(__doc__)
     rows = read()
     for argument in sys.argv[1:]:
         if argument not in ("--model", "--check"): sys.exit(f"holdout.py: unknown option {argument}")

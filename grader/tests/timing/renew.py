@@ -34,6 +34,7 @@ def renew(device, folder):
 
 
 def main():
+    if "--help" in sys.argv: return print(__doc__)
     keep = next((a.split("=", 1)[1] for a in sys.argv[1:] if a.startswith("--keep=")), None)
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(keep or temporary).resolve()
