@@ -338,8 +338,8 @@ void race_streams_remove(struct sim *s, u64 address, u64 bytes);
 void race_streams_clear(struct sim *s);
 void race_streams_free(struct sim *s);
 /* race.c: returns true if the lane's store leaves the cell as memory, or a lower lane of the same
- * store, already has it. Bytes of shared memory may hold anything before their first store, although
- * they are 0 here. */
+ * store, already has it. Bytes of shared memory may hold anything before their first store,
+ * although they are 0 here. */
 bool race_is_silent_store(const struct exec *x, const struct mem_access *t, u32 lane, u64 cell,
                           u32 shift, const u8 *memory);
 /* Checks the stores of lanes that may race within the block one by one, and sets their epochs. */
