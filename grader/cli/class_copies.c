@@ -47,10 +47,16 @@ static void put_program(struct command_line *c, const struct assignment *a, unsi
     put(c, c->program);
 }
 
+/* Returns true if the copy finds the seed in the assignment or the store. Then it isn't an
+ * argument, since other users of the machine see those. */
+static bool is_seed_on_file(const struct options *o, const char *seed) {
+    return !o->has_seed || !strcmp(o->loaded_assignment->seed, seed);
+}
+
 /* Puts the options of this grader that change results or the time they take. */
-static void put_options(struct command_line *c, const struct options *o, const char *seed) {
+static void put_options(struct command_line *c, const struct options *o) {
     const struct gpu_device *d = o->devices[0];
-    put_option(c, "--assignment", o->loaded_assignment->path), put_option(c, "--seed", seed);
+    put_option(c, "--assignment", o->loaded_assignment->path);
     snprintf(c->device, sizeof c->device, "%s%.60s",
              gpu_options_of(d) ? "gpu" : "sim:", gpu_options_of(d) ? "" : d->name);
     put_option(c, "--device", c->device);
@@ -88,7 +94,8 @@ static bool run_copy(const struct options *o, struct store *s, unsigned number, 
     if (is_batch) put_option(&c, "--store", s->location), put_option(&c, "--output", "/dev/null");
     else put(&c, s->location), printf("variant %u:\n", number);
     put(&c, is_batch ? "--accept-unclear" : "--diff");
-    put_options(&c, o, seed);
+    put_options(&c, o);
+    if (!is_batch || !is_seed_on_file(o, seed)) put_option(&c, "--seed", seed);
     int status = run(&c);
     if (has_failed) *has_failed |= status == EXIT_FAILED;
     if (status == EXIT_PASSED || status == EXIT_FAILED) return true;

@@ -4,11 +4,11 @@
  * A cycle is a sequence of commands that a program issues again and again: launches with equal
  * parameters, fills, copies, writes of equal data. If a cycle has left all device memory as it was
  * before it, another one does so too, since the simulator is deterministic: the same commands on
- * the same memory have the same effects. From then on its commands aren't executed. A
- * launch that reads no memory that it writes needs no hash: an equal one right after it isn't
- * executed (sim/race/idempotence.c). A client that
- * looks at memory in the middle of a cycle, or issues another command, first makes those commands
- * of the cycle run that were skipped since the cycle's beginning. */
+ * the same memory have the same effects. From then on its commands aren't executed. A launch that
+ * reads no memory that it writes needs no hash: an equal one right after it isn't executed
+ * (sim/race/idempotence.c). A client that looks at memory in the middle of a cycle, or issues
+ * another command, first makes those commands of the cycle run that were skipped since the cycle's
+ * beginning. */
 #pragma once
 #include "grader/server/internal.h"
 

@@ -139,10 +139,9 @@ static void write_selection(const struct selection *s, const char *end, struct b
     buf_add(out, done, (size_t)(end - done));
 }
 
-static void write_needed(const char *header, const char *header_end, const char *own,
+/* Selects from the list of a split header. */
+static void write_needed(struct selection *s, const char *header_end, const char *own,
                          const char *own_end, struct buf *out) {
-    struct selection *s = xcalloc(1, sizeof *s);
-    declarations_split(&s->list, header, (size_t)(header_end - header));
     s->next_use = xcalloc(s->list.nnames + 1, sizeof *s->next_use);
     s->owner = xcalloc(s->list.nnames + 1, sizeof *s->owner);
     s->is_needed = xcalloc(s->list.n + 1, sizeof *s->is_needed);
@@ -151,8 +150,19 @@ static void write_needed(const char *header, const char *header_end, const char 
     select_declarations(s, header_end, own, own_end);
     write_selection(s, header_end, out);
     free(s->next_use), free(s->owner), free(s->is_needed), free(s->pending);
+}
+
+/* Returns false if the header has too many names for the table, which needs free places. CUDA
+ * 13.0's has 8000. */
+static bool write_header(const char *header, const char *header_end, const char *own,
+                         const char *own_end, struct buf *out) {
+    struct selection *s = xcalloc(1, sizeof *s);
+    declarations_split(&s->list, header, (size_t)(header_end - header));
+    bool fits = s->list.nnames <= TABLE_SIZE / 2;
+    if (fits) write_needed(s, header_end, own, own_end, out);
     declarations_free(&s->list);
     free(s);
+    return fits;
 }
 
 /* Returns the source's first line. gcc names the source in the text's first line, `# 0 "NAME"`, and
@@ -177,7 +187,7 @@ bool trim_headers(const char *header, size_t header_size, const char *text, size
         memmem(own, (size_t)(text + size - own), "\\U", 2))
         return false;
     buf_add(out, text, (size_t)(first_end - text));
-    write_needed(header_name_end, header + header_size, own, text + size, out);
+    if (!write_header(header_name_end, header + header_size, own, text + size, out)) return false;
     buf_add(out, own, (size_t)(text + size - own));
     return true;
 }

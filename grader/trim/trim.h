@@ -27,14 +27,13 @@ struct declaration_list {
 };
 
 /* Splits `size` bytes of preprocessed headers into the declarations at file and namespace scope.
- * Leaves out those that
- * are required whatever the rest names, and what it does not understand. */
+ * Leaves out those that are required whatever the rest names, and what it does not understand. */
 void declarations_split(struct declaration_list *list, const char *text, size_t size);
 void declarations_free(struct declaration_list *list);
 
 /* Appends the preprocessed text of a source, which was read with the macros of `header`, to those
  * declarations of the header that it may refer to. All lines keep their numbers. Returns false if
- * the text has another form than gcc's. */
+ * the text has another form than gcc's, or the header too many names. */
 bool trim_headers(const char *header, size_t header_size, const char *text, size_t size,
                   struct buf *out);
 

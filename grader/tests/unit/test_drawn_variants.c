@@ -3,6 +3,7 @@
  * with the programs. */
 #include "common/file.h"
 #include "grader/class/assignment_draw.h"
+#include "grader/cli/class_copies.h"
 #include "grader/cli/vary.h"
 #include "grader/tests/unit/shell.h"
 #include "grader/tests/unit/unit.h"
@@ -171,6 +172,40 @@ START_TEST(a_solution_of_another_variant_has_no_points) {
 }
 END_TEST
 
+/* ---- graders of copies ---- */
+
+/* Returns true if a copy's grader, here a script, has the seed among its arguments. */
+static bool passes_seed(const struct options *o, struct store *s, const char *seed) {
+    struct err e = {0};
+    ck_assert_msg(cli_copies_run(o, s, "batch", seed, NULL, &e), "%s", e.text);
+    return !shell("grep -q -- '--seed %s' %s/args", seed, o->loaded_assignment->variants.folder);
+}
+
+/* Other users see the arguments. */
+START_TEST(a_secret_seed_is_no_argument) {
+    struct assignment a = {.seed = "secret", .variants = {.count = 1}};
+    struct options o = {.loaded_assignment = &a};
+    struct store s;
+    struct err e = {0};
+    char path[128];
+    ck_assert_msg(options_add_device(&o, "sim:h200", &e), "%s", e.text);
+    snprintf(a.variants.folder, sizeof a.variants.folder, "/tmp/wb-copies.%d", (int)getpid());
+    ck_assert_int_eq(shell("mkdir -p %s/1/build && cd %s && printf '#!/bin/sh\\necho \"$@\" "
+                           ">%s/args\\n' >1/build/grader && chmod +x 1/build/grader",
+                           a.variants.folder, a.variants.folder, a.variants.folder),
+                     0);
+    snprintf(path, sizeof path, "%.64s/s.db", a.variants.folder);
+    ck_assert(store_open(&s, path, true, &e));
+    o.has_seed = true;
+    ck_assert(!passes_seed(&o, &s, "secret"));
+    ck_assert(passes_seed(&o, &s, "typed"));
+    o.has_seed = false;
+    ck_assert(!passes_seed(&o, &s, "stored"));
+    store_close(&s);
+    shell("rm -rf %s", a.variants.folder);
+}
+END_TEST
+
 /* ---- a whole class ---- */
 
 static char folder[64];
@@ -254,7 +289,7 @@ static void check_secrecy(void) {
         in_class(
             "XDG_STATE_HOME=$PWD/state copies/1/build/grader begin work >/dev/null && grep -q "
             "'a [*] x' work/chapters/07-fusion/scale_add.md && ! grep -rqE 'private-seed|^copy "
-            "[0-9]' work && ! find work | grep -qE 'vary$|variants.txt'"),
+            "[0-9]+ of ' work && ! find work | grep -qE 'vary$|variants.txt'"),
         0);
     ck_assert_int_eq(in_class("! grep -rq private-seed copies --include=*.txt --include=*.csv "
                               "--include=*.md"),
@@ -290,6 +325,7 @@ UNIT_SUITE(drawn_variants) {
     tcase_add_test(t, the_seed_and_the_id_draw_the_number);
     tcase_add_test(t, the_file_says_who_has_which);
     tcase_add_test(t, a_solution_of_another_variant_has_no_points);
+    tcase_add_test(t, a_secret_seed_is_no_argument);
     suite_add_tcase(s, t);
     tcase_set_tags(whole, "long");
     tcase_set_timeout(whole, 1800);

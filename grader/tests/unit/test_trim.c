@@ -153,6 +153,15 @@ START_TEST(other_forms_are_refused) {
 }
 END_TEST
 
+/* A toolkit could grow; the table of names must not. */
+START_TEST(a_header_with_too_many_names_is_refused) {
+    struct buf header = {0}, out = {0};
+    for (unsigned i = 0; i < 70000; i++) buf_printf(&header, "int f%u(int);\n", i);
+    ck_assert(!trim(buf_str(&header), "int x;", &out));
+    buf_free(&header), buf_free(&out);
+}
+END_TEST
+
 START_TEST(hostile_headers_end) {
     static const char *const texts[] = {"(((", "template<", "struct a { \"",   "'\\", "operator",
                                         "}}}", "a<b<",      "namespace a { (", "# ",  "extern \"C"};
@@ -206,6 +215,7 @@ UNIT_SUITE(trim) {
     tcase_add_test(t, names_that_the_compilers_look_up_stay);
     tcase_add_test(t, lines_keep_their_numbers);
     tcase_add_test(t, other_forms_are_refused);
+    tcase_add_test(t, a_header_with_too_many_names_is_refused);
     tcase_add_test(t, hostile_headers_end);
     tcase_add_test(t, host_code_is_joined_only_to_a_header_that_it_came_from);
     suite_add_tcase(s, t);
