@@ -62,6 +62,14 @@ struct json_t *report_limits_json(const struct time_account_result *a) {
     return list;
 }
 
+struct json_t *report_busy_json(const struct time_account_result *a) {
+    json_t *o = json_object();
+    for (unsigned i = TIME_COMPONENT_KERNELS; a->seconds > 0 && time_component_name(i); i++)
+        if (a->components[i] > 0)
+            json_object_set_new(o, time_component_name(i), json_real(a->components[i] * 1e6));
+    return o;
+}
+
 struct json_t *report_account_json(const struct time_account_result *a) {
     json_t *o = json_object();
     double parts[TIME_MAX_COMPONENTS];

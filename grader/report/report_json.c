@@ -72,6 +72,7 @@ static json_t *kernels_json(const struct result *r) {
         json_object_set_new(o, "bound_by", json_text(k->bound_by));
         json_object_set_new(o, "limits", report_limits_json(&k->account));
         json_object_set_new(o, "account_us", report_account_json(&k->account));
+        json_object_set_new(o, "busy_us", report_busy_json(&k->account));
         json_object_set_new(o, "occupancy", json_real(k->occupancy));
         json_object_set_new(o, "occupancy_limit", json_text(k->occupancy_limiter));
         json_object_set_new(o, "registers", json_integer(k->registers));

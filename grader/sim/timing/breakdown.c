@@ -41,8 +41,8 @@ const char *time_component_name(unsigned i) {
 bool time_component_is_stall(unsigned i) { return i >= FIRST_STALL && i < COMPONENT_COUNT; }
 
 double time_device_share(const struct time_estimate *e) {
-    static const u32 shared_resources[] = {RESOURCE_L2, RESOURCE_DRAM, RESOURCE_ATOMIC_ADDRESS,
-                                           RESOURCE_ATOMIC_L2_SLICE};
+    static const u32 shared_resources[] = {RESOURCE_L2, RESOURCE_L2_LINK, RESOURCE_DRAM,
+                                           RESOURCE_ATOMIC_ADDRESS, RESOURCE_ATOMIC_L2_SLICE};
     double device = e->seconds - e->components[TIME_COMPONENT_LAUNCH], max_shared = 0;
     for (u32 i = 0; i < sizeof shared_resources / sizeof *shared_resources; i++)
         if (e->components[TIME_FIRST_RESOURCE + shared_resources[i]] > max_shared)
@@ -128,6 +128,8 @@ u32 time_limit_stalls(u32 component) {
         [RESOURCE_L1] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_L1),
         [RESOURCE_L2] =
             BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_L2) | BIT(LONG_SCOREBOARD_ATOMIC),
+        [RESOURCE_L2_LINK] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_L2) |
+                             BIT(LONG_SCOREBOARD_DRAM) | BIT(LONG_SCOREBOARD_ATOMIC),
         [RESOURCE_DRAM] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_DRAM),
         [RESOURCE_ATOMIC_ADDRESS] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_ATOMIC),
         [RESOURCE_ATOMIC_L2_SLICE] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_ATOMIC)};

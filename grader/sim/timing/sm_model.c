@@ -34,6 +34,8 @@ static void init_rates(struct sm_model *m) {
         is_disabled(m, TERM_BIT(L2))
             ? 0
             : max2(per_sector / d->l2_rate, 0.5); /* 0.5: an SM's own link has 64 bytes a clock */
+    m->l2_link_sector_cycles =
+        d->l2_link_rate > 0 && !is_disabled(m, TERM_BIT(L2)) ? per_sector / d->l2_link_rate : 0;
     m->dram_sector_cycles =
         is_disabled(m, TERM_BIT(DRAM)) ? 0 : per_sector / (dram_peak_factor * d->dram_rate);
     m->lat_l1 = d->lat_l1, m->lat_l2 = d->lat_l2, m->lat_dram = d->lat_dram,
@@ -105,7 +107,7 @@ static double extrapolate(struct sm_model *m) {
     const struct replay_input *in = m->in;
     qsort(m->block_end_times, m->blocks_done, sizeof *m->block_end_times, by_time);
     double last = m->block_end_times[m->blocks_done - 1],
-           drained = time_atomic_drain_time(m, max2(last, max2(m->l2_free_at, m->dram_free_at)));
+           drained = time_atomic_drain_time(m, max2(last, memory_free_at(m)));
     if (in->blocks_on_sm <= m->blocks_done) return drained;
     double remaining = in->blocks_on_sm - m->blocks_done;
     if (m->blocks_done >= 2 * in->resident_blocks)
@@ -122,9 +124,7 @@ static double last_block_end(const struct sm_model *m) {
 
 void time_sm_results(struct sm_model *m, struct replay_result *out) {
     if (!m->blocks_done) return;
-    double end = time_atomic_drain_time(
-               m, max2(last_block_end(m), max2(m->l2_free_at, m->dram_free_at))),
-           stalls = 0;
+    double end = time_atomic_drain_time(m, max2(last_block_end(m), memory_free_at(m))), stalls = 0;
     time_atomic_add_busy(m);
     for (u32 i = 0; i < RESOURCE_COUNT; i++)
         out->utilization[i] = end > 0 ? m->busy_cycles[i] / end : 0;

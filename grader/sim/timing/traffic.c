@@ -195,6 +195,13 @@ static double warm_fraction(const struct time_options *o, double launch_sectors,
     return o->warm_l2 || fraction > 1 ? 1 : fraction;
 }
 
+/* Returns the share of first touches for which a sector crosses the link between L2's halves: where
+ * k blocks read it, once, unless all of them are at its home: 1 - 2^-k times for each sector. */
+static double link_share(double sectors, double first_touches) {
+    double share = first_touches > sectors ? sectors / first_touches : 1;
+    return share > 0 ? share * (1 - exp2(-1 / share)) : 0;
+}
+
 static void set_dram_probability(struct traffic *t, const struct grid_geometry *p,
                                  const struct gpu_device *d, const struct time_options *o) {
     double l2 = usable_l2_fraction * (double)d->l2_bytes / 32, wave_sectors = 0, launch_sectors = 0,
@@ -220,6 +227,7 @@ static void set_dram_probability(struct traffic *t, const struct grid_geometry *
                    first_touches = b->sectors_per_block[v] * blocks;
             double per_wave = footprint(b, v, resident, p->grid) * blocks / resident;
             double sectors = wave_sectors > l2 && per_wave > single_pass ? per_wave : single_pass;
+            if (v == READ) b->link_share = link_share(sectors, first_touches);
             sectors *= v == WRITE ? write_factor : read_factor;
             b->dram_probability[v] = first_touches > 0 ? sectors / first_touches : 0;
             if (b->dram_probability[v] > 1) b->dram_probability[v] = 1;
