@@ -292,8 +292,11 @@ void time_replay(const struct replay_input *in, struct replay_result *out);
 /* breakdown.c: divides the device's seconds among the components. */
 void time_breakdown(const struct replay_result *r, double device, double launch,
                     double components[TIME_MAX_COMPONENTS]);
-/* attribution.c: adds stall seconds to the result's lines, `seconds` in all; then the costliest
+/* attribution.c: adds stall seconds by reason, `seconds` in all, to the estimate; to the result's
+ * lines; then the costliest
  * accesses of the traced blocks. */
+void time_sum_stalls(const struct sim_module *m, double (*op_stalls)[SIM_STALL_COUNT],
+                     double seconds, struct time_estimate *t);
 void time_attribute_stalls(const struct sim_module *m, double (*op_stalls)[SIM_STALL_COUNT],
                            double seconds, struct sim_result *out);
 void time_collect_accesses(const struct sim_module *m, const struct sim_trace *t,
