@@ -274,7 +274,8 @@ struct replay_input {
 
 struct replay_result {
     double cycles;
-    double utilization[RESOURCE_COUNT];  /* share of the cycles in which each is busy, 0..1 */
+    double utilization[RESOURCE_COUNT]; /* of each one's peak, 0..1 */
+    double shared_utilization;          /* highest of what SMs share, of the rate that it reaches */
     double stall_share[SIM_STALL_COUNT]; /* share of all stall cycles */
     /* By op of the module and stall reason: cycles of all warps. The caller frees it. */
     double (*op_stalls)[SIM_STALL_COUNT];

@@ -122,12 +122,23 @@ static double last_block_end(const struct sm_model *m) {
     return t;
 }
 
+/* Streams reach 0.93 of DRAM's peak rate. Utilization is relative to the peak, as in profilers;
+ * what a launch leaves to others, to what streams reach. */
+static void set_shared_utilization(const struct sm_model *m, struct replay_result *out) {
+    static const enum resource shared[] = {RESOURCE_L2, RESOURCE_L2_LINK, RESOURCE_DRAM,
+                                           RESOURCE_ATOMIC_ADDRESS, RESOURCE_ATOMIC_L2_SLICE};
+    for (u32 i = 0; i < sizeof shared / sizeof *shared; i++)
+        out->shared_utilization = max2(out->shared_utilization, out->utilization[shared[i]]);
+    out->utilization[RESOURCE_DRAM] *= dram_peak_factor * m->d->dram_rate / m->d->dram_peak_rate;
+}
+
 void time_sm_results(struct sm_model *m, struct replay_result *out) {
     if (!m->blocks_done) return;
     double end = time_atomic_drain_time(m, max2(last_block_end(m), memory_free_at(m))), stalls = 0;
     time_atomic_add_busy(m);
     for (u32 i = 0; i < RESOURCE_COUNT; i++)
         out->utilization[i] = end > 0 ? m->busy_cycles[i] / end : 0;
+    set_shared_utilization(m, out);
     for (u32 i = SIM_STALL_WAIT; i < SIM_STALL_COUNT; i++) stalls += m->stall_cycles[i];
     for (u32 i = SIM_STALL_WAIT; i < SIM_STALL_COUNT; i++)
         out->stall_share[i] = stalls > 0 ? m->stall_cycles[i] / stalls : 0;

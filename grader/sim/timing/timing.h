@@ -24,7 +24,9 @@ struct time_limiter {
     double share;
 };
 enum { TIME_LIMIT_COUNT = 3 };
-/* Ranks what limits the time, the largest share first, from components of so many seconds. */
+/* Ranks what limits the time, from components of so many seconds: the limit, then the others, the
+ * largest share first. If no resource has 60 % of its peak, the launch or a latency is the limit.
+ */
 void time_rank_limits(const double components[TIME_MAX_COMPONENTS], double seconds,
                       struct time_limiter out[TIME_LIMIT_COUNT]);
 /* Divides the time into parts that add up to it: the launch overhead; the seconds of the busiest
@@ -42,6 +44,7 @@ struct time_estimate {
     double low, high; /* the interval in which the true time is likely to lie */
     struct time_limiter limits[TIME_LIMIT_COUNT]; /* the largest share first */
     double components[TIME_MAX_COMPONENTS];
+    double shared_seconds; /* for which the busiest of what all SMs share is busy */
     double
         stall_seconds[SIM_STALL_COUNT]; /* of the device's time; with those in which warps issue */
     double dram_bytes;                  /* moved, modelled; 0 = not known */
