@@ -61,8 +61,9 @@ static bool check_requirements(const struct options *o, unsigned needs, struct e
 
 static int dispatch(const struct options *o, unsigned needs, int (*run)(const struct options *)) {
     struct err e = {0};
-    if (o->machine_code && run != cmd_run) {
-        err_set(&e, ERR_INPUT, "--machine-code applies only to `grader run`");
+    if ((o->machine_code || o->empty_caches) && run != cmd_run) {
+        err_set(&e, ERR_INPUT, "%s applies only to `grader run`",
+                o->machine_code ? "--machine-code" : "--empty-caches");
         return cli_report_error(&e);
     }
     if (o->no_jail) jail_disable();

@@ -74,6 +74,9 @@ static const char usage_text[] =
     "  --case N               run: only case N, numbered as in the report; scores no points\n"
     "  --no-modelled-speed    leave modelled times out of the score\n"
     "  --machine-code         run: model times from machine code, not PTX; needs nvdisasm\n"
+    "  --empty-caches         run: model each kernel with empty caches, as Nsight Compute runs "
+    "it;\n"
+    "                         such times don't count\n"
     "  --threads N            threads of the simulated GPU\n"
     "  --jobs N               number of exercises or submissions to grade at the same time\n"
     "  --no-jail              run without the sandbox; the report says so\n"
@@ -323,11 +326,12 @@ struct grade_options options_to_grade_options(const struct options *o, const str
     return (struct grade_options){.device = d,
                                   .seed = o->seed,
                                   .workers = o->workers,
-                                  .count_modelled = !o->ignore_modelled_speed,
+                                  .count_modelled = !o->ignore_modelled_speed && !o->empty_caches,
+                                  .empty_caches = o->empty_caches,
                                   .prefetch_inputs = true,
                                   .only_case = o->only_case};
 }
 
 enum grade_reuse options_reuse(const struct options *o) {
-    return o->has_seed || o->no_cache ? GRADE_ANEW : GRADE_REUSE_DRAWN_SEED;
+    return o->has_seed || o->no_cache || o->empty_caches ? GRADE_ANEW : GRADE_REUSE_DRAWN_SEED;
 }

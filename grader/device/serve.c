@@ -302,6 +302,7 @@ static void configure_simulator(struct device *d, const struct control_replay *r
     sim_set_reverse_block_order(s, r->reverse_block_order);
     sim_set_split_active_masks(s, r->reverse_block_order);
     backend_sim_set_timing(d->backend, r->timing);
+    backend_sim_set_empty_caches(d->backend, r->empty_caches);
     backend_sim_set_instruction_budget(d->backend, r->instruction_budget);
 }
 

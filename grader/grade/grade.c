@@ -121,6 +121,7 @@ struct session *grade_session(struct grading_ctx *g, struct err *e) {
     struct session_options so = {.device = grade_device(),
                                  .seed = g->o->seed,
                                  .workers = g->o->workers,
+                                 .empty_caches = g->o->empty_caches,
                                  .source = &g->r->source,
                                  .file = g->r->file,
                                  .finish_ptxas = finish_ptxas,

@@ -33,6 +33,7 @@ struct grade_options {
     const char *seed;                /* text; all random numbers derive from it */
     unsigned workers;                /* simulator threads; 0 = one for each core */
     bool count_modelled;             /* modelled speed counts for the score */
+    bool empty_caches;               /* model each launch with empty caches */
     unsigned only_case;              /* run only this case, from 1; 0 = all */
     bool trusted;  /* a file of the book: its outputs at the timed size need no check */
     bool no_speed; /* no timing */

@@ -93,6 +93,7 @@ struct kernel_time {
     unsigned launches, grid[3], block[3], registers, spill_bytes, shared_bytes;
     double occupancy, us; /* 0 to 1; of all launches together */
     struct time_account_result account;
+    double stall_seconds[SIM_STALL_COUNT];
 };
 
 /* The costliest access of a line in the technique case, with the addresses of its 32 lanes. */

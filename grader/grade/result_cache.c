@@ -29,6 +29,7 @@ static void hash_baseline_data(struct hash *h) {
 static void hash_options(struct hash *h, const struct grade_options *o) {
     char policy[HASH_HEX_SIZE];
     bool flags[] = {o->count_modelled,
+                    o->empty_caches,
                     o->trusted,
                     o->no_speed,
                     o->size_seed_includes_source,

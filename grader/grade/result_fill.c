@@ -57,6 +57,7 @@ static struct kernel_time kernel_of(struct arena *a, const struct launch_stats_k
                             .shared_bytes = t->shared_bytes,
                             .occupancy = t->occupancy,
                             .us = t->seconds * 1e6};
+    memcpy(k.stall_seconds, t->stall_seconds, sizeof k.stall_seconds);
     memcpy(k.grid, t->grid, sizeof k.grid);
     memcpy(k.block, t->block, sizeof k.block);
     return k;

@@ -100,7 +100,8 @@ static void visit_time(struct serializer *p, struct kernel_time *k) {
         visit_string(p, &k->bound_by);
     NUMBER(p, k->launches), NUMBER(p, k->grid), NUMBER(p, k->block), NUMBER(p, k->registers),
         NUMBER(p, k->spill_bytes);
-    NUMBER(p, k->shared_bytes), NUMBER(p, k->occupancy), NUMBER(p, k->us), NUMBER(p, k->account);
+    NUMBER(p, k->shared_bytes), NUMBER(p, k->occupancy), NUMBER(p, k->us), NUMBER(p, k->account),
+        NUMBER(p, k->stall_seconds);
 }
 
 static void visit_result(struct serializer *p, struct result *r) {

@@ -354,7 +354,7 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     draw_inputs(s, plan->index, round, full_grid);
     case_memory_fill(&s->case_memory, &s->problem, full_grid, s->is_prefetched, r);
     r->instruction_budget = plan->max_instructions, r->sanitize = plan->sanitize,
-    r->timing = plan->timing, r->watch = plan->watch;
+    r->timing = plan->timing, r->watch = plan->watch, r->empty_caches = s->o.empty_caches;
     r->sample_warps = plan->sample_warps, r->read_back = full_grid,
     r->keep_variables = kind != FIRST_CALL;
     r->reverse_block_order = kind == SECOND_CALL;

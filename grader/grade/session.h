@@ -22,6 +22,7 @@ struct session_options {
     const struct gpu_options *gpu; /* a real GPU (grader/server/backend_gpu.h); NULL = simulated */
     /* All rounds use the inputs of the first, because drawing large inputs dominates the time. */
     bool same_inputs;
+    bool empty_caches; /* model each launch with empty caches, as Nsight Compute runs it */
     /* A file that several graders lock (flock) while they use the GPU; 0 = the GPU isn't shared. */
     int gpu_lease_fd;
     const struct buf *source;         /* of the submission, for quotes in reports */

@@ -236,7 +236,10 @@ static void fill_speed(struct grading_ctx *g, const struct launch_stats *stats,
     } else if (s->valid && g->implausible_reason[0]) {
         s->valid = false;
         s->note = "faster than the device can be; does the entry do all of its work at this size?";
-    } else s->note = timing_note(timed, stats->from_ptx && build_disassembler(NULL));
+    } else if (g->o->empty_caches)
+        s->note = "modelled with empty caches; the times of model solution and baseline are with "
+                  "caches that a flush filled";
+    else s->note = timing_note(timed, stats->from_ptx && build_disassembler(NULL));
     if (s->valid && !book_has_solutions() &&
         strcmp(baseline_data_nvcc_version(), grade_nvcc_version()) != 0)
         note_other_nvcc(g);
@@ -308,6 +311,7 @@ static bool open_other_device(struct grading_ctx *g, struct other_device *x) {
     struct session_options so = {.device = d,
                                  .seed = g->o->seed,
                                  .workers = g->o->workers,
+                                 .empty_caches = g->o->empty_caches,
                                  .ptxas_result = &x->ptxas_result,
                                  .prefetch = g->prefetch};
     if (!(x->session = session_open(g->ex, &g->build, &so, &e)))

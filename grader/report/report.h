@@ -101,6 +101,9 @@ void report_limit_lines(const struct result *r, struct buf *out);
 struct json_t *report_limits_json(const struct time_account_result *a);
 /* Returns the microseconds of each part of the time, by name; they add up to it. */
 struct json_t *report_account_json(const struct time_account_result *a);
+/* Returns the microseconds for which each resource is busy, and those of the stall reasons, by
+ * name; they overlap. */
+struct json_t *report_busy_json(const struct time_account_result *a);
 
 /* Appends why points and time disagree, in a sentence or two; nothing if they agree. */
 void report_explain_score(const struct result *r, struct buf *out);

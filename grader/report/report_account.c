@@ -4,6 +4,7 @@
 #include "grader/report/report.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 /* Returns the seconds that the line waits for the time's first limit. */
@@ -55,11 +56,19 @@ void report_limit_lines(const struct result *r, struct buf *out) {
 struct json_t *report_limits_json(const struct time_account_result *a) {
     json_t *list = json_array();
     for (unsigned i = 0; a->seconds > 0 && i < TIME_LIMIT_COUNT; i++)
-        json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "name",
-                                              time_component_name(a->limits[i].component),
-                                              "percent", 100 * a->limits[i].share, "behind_percent",
-                                              100 * (a->limits[0].share - a->limits[i].share)));
+        json_array_append_new(
+            list, json_pack("{s:s, s:f, s:f}", "name", time_component_name(a->limits[i].component),
+                            "percent", 100 * a->limits[i].share, "behind_percent",
+                            100 * fmax(a->limits[0].share - a->limits[i].share, 0)));
     return list;
+}
+
+struct json_t *report_busy_json(const struct time_account_result *a) {
+    json_t *o = json_object();
+    for (unsigned i = TIME_COMPONENT_KERNELS; a->seconds > 0 && time_component_name(i); i++)
+        if (a->components[i] > 0)
+            json_object_set_new(o, time_component_name(i), json_real(a->components[i] * 1e6));
+    return o;
 }
 
 struct json_t *report_account_json(const struct time_account_result *a) {

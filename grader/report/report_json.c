@@ -60,6 +60,14 @@ static json_t *technique_json(const struct result *r) {
     return list;
 }
 
+static json_t *stalls_json(const struct kernel_time *k) {
+    json_t *o = json_object();
+    for (unsigned i = 0; i < SIM_STALL_COUNT; i++)
+        if (k->stall_seconds[i] > 0)
+            json_object_set_new(o, sim_stall_text(i), json_real(k->stall_seconds[i] * 1e6));
+    return o;
+}
+
 /* Returns the modelled kernels in the order of their first launches. */
 static json_t *kernels_json(const struct result *r) {
     json_t *list = json_array();
@@ -72,6 +80,8 @@ static json_t *kernels_json(const struct result *r) {
         json_object_set_new(o, "bound_by", json_text(k->bound_by));
         json_object_set_new(o, "limits", report_limits_json(&k->account));
         json_object_set_new(o, "account_us", report_account_json(&k->account));
+        json_object_set_new(o, "busy_us", report_busy_json(&k->account));
+        json_object_set_new(o, "stalls_us", stalls_json(k));
         json_object_set_new(o, "occupancy", json_real(k->occupancy));
         json_object_set_new(o, "occupancy_limit", json_text(k->occupancy_limiter));
         json_object_set_new(o, "registers", json_integer(k->registers));

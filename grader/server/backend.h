@@ -148,7 +148,9 @@ struct sim *backend_sim(struct backend *b);
 /* Selects how later launches are timed: by the slower replay model (grader/sim/timing), or roughly,
  * from their counters. Sampled launches (sim_set_sample) always use the replay model. */
 void backend_sim_set_timing(struct backend *b, bool on);
-/* If on, every launch starts with an empty L2. */
+/* If on, every launch starts with an L2 that holds none of its data; with empty caches, nothing
+ * that would have to be written back. */
 void backend_sim_set_cold_l2(struct backend *b, bool on);
+void backend_sim_set_empty_caches(struct backend *b, bool on);
 /* Sets the budget in warp instructions that all later launches share; 0 = none. */
 void backend_sim_set_instruction_budget(struct backend *b, uint64_t budget);

@@ -17,7 +17,8 @@ struct backend_sim {
     struct sim *sim;
     struct sim_options options;
     bool timing_enabled;
-    bool cold_l2;    /* every launch starts with cold caches */
+    bool cold_l2; /* every launch starts with cold caches */
+    bool empty_caches;
     unsigned device; /* the selected one */
     /* Bytes between DRAM and L2, by launches since the reset, of each device. */
     double dram_bytes_moved[SIM_MAX_DEVICES];
@@ -44,6 +45,9 @@ void backend_sim_set_instruction_budget(struct backend *b, uint64_t budget) {
 
 void backend_sim_set_cold_l2(struct backend *b, bool on) {
     ((struct backend_sim *)b)->cold_l2 = on;
+}
+void backend_sim_set_empty_caches(struct backend *b, bool on) {
+    ((struct backend_sim *)b)->empty_caches = on;
 }
 void backend_sim_set_timing(struct backend *b, bool on) {
     ((struct backend_sim *)b)->timing_enabled = on;
@@ -315,9 +319,10 @@ static void sim_backend_launch(struct backend *b, const struct backend_launch *l
                    s.grid[1] * s.grid[2];
     struct backend_sim *bs = (struct backend_sim *)b;
     /* L2 keeps the previous launch's data. */
-    struct time_options o = {.full_grid = warps <= (double)sample || !sample,
-                             .prior_dram_bytes =
-                                 bs->cold_l2 ? 0 : bs->dram_bytes_moved[bs->device]};
+    struct time_options o = {
+        .full_grid = warps <= (double)sample || !sample,
+        .prior_dram_bytes = bs->cold_l2 || bs->empty_caches ? 0 : bs->dram_bytes_moved[bs->device],
+        .empty_l2 = bs->empty_caches};
     if (timing) timing = time_launch(backend_sim(b), &s, &o, &out->sim, &out->estimate);
     else sim_launch(backend_sim(b), &s, &out->sim);
     if (timing) bs->dram_bytes_moved[bs->device] += out->estimate.dram_bytes;

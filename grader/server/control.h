@@ -81,9 +81,10 @@ struct control_range {
 
 struct control_replay {
     uint64_t instruction_budget, sample_warps;
-    uint64_t sample_key; /* which blocks are sampled */
-    uint64_t watch_key;  /* which blocks are watched */
-    uint32_t watch, pad; /* sim_set_watch */
+    uint64_t sample_key;   /* which blocks are sampled */
+    uint64_t watch_key;    /* which blocks are watched */
+    uint32_t watch;        /* sim_set_watch */
+    uint32_t empty_caches; /* backend_sim_set_empty_caches */
     uint32_t sanitize, timing, nranges, read_back;
     uint32_t keep_variables; /* a second call in a row: module variables are as the last replay left
                                 them */

@@ -81,6 +81,7 @@ static void add_kernel_time(struct launch_stats_kernel *k, const struct time_est
     k->launches++;
     k->seconds += e->seconds - overlap;
     for (unsigned i = 0; i < TIME_MAX_COMPONENTS; i++) k->components[i] += e->components[i];
+    for (unsigned i = 0; i < SIM_STALL_COUNT; i++) k->stall_seconds[i] += e->stall_seconds[i];
     if (k->components[TIME_COMPONENT_LAUNCH] > overlap)
         k->components[TIME_COMPONENT_LAUNCH] -= overlap;
 }

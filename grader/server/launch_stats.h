@@ -30,7 +30,7 @@ struct launch_stats_kernel {
     char occupancy_limit[24];
     uint32_t launches, grid[3], block[3], registers, spill_bytes, shared_bytes;
     double occupancy;
-    double seconds, components[TIME_MAX_COMPONENTS]; /* modelled, summed */
+    double seconds, components[TIME_MAX_COMPONENTS], stall_seconds[SIM_STALL_COUNT]; /* summed */
 };
 
 /* The costliest access of a line: struct sim_access. */

@@ -113,7 +113,8 @@ static bool is_valid_kernel(const struct launch_stats_kernel *k) {
     double numbers[] = {k->seconds, k->occupancy};
     return is_text(k->name, sizeof k->name) &&
            is_text(k->occupancy_limit, sizeof k->occupancy_limit) &&
-           are_valid_numbers(numbers, 2) && are_valid_numbers(k->components, TIME_MAX_COMPONENTS);
+           are_valid_numbers(numbers, 2) && are_valid_numbers(k->components, TIME_MAX_COMPONENTS) &&
+           are_valid_numbers(k->stall_seconds, SIM_STALL_COUNT);
 }
 
 static bool is_valid_access(const struct launch_stats_access *a) {

@@ -25,10 +25,23 @@ static double sum_stalls(const double stalls[SIM_STALL_COUNT]) {
     return total;
 }
 
-void time_attribute_stalls(const struct sim_module *m, double (*op_stalls)[SIM_STALL_COUNT],
-                           double seconds, struct sim_result *out) {
+static double sum_of_ops(const struct sim_module *m, double (*op_stalls)[SIM_STALL_COUNT]) {
     double all = 0;
     for (u32 op = 0; op_stalls && op < m->nops; op++) all += sum_stalls(op_stalls[op]);
+    return all;
+}
+
+void time_sum_stalls(const struct sim_module *m, double (*op_stalls)[SIM_STALL_COUNT],
+                     double seconds, struct time_estimate *t) {
+    double all = sum_of_ops(m, op_stalls);
+    for (u32 op = 0; all > 0 && op < m->nops; op++)
+        for (u32 k = 0; k < SIM_STALL_COUNT; k++)
+            t->stall_seconds[k] += op_stalls[op][k] / all * seconds;
+}
+
+void time_attribute_stalls(const struct sim_module *m, double (*op_stalls)[SIM_STALL_COUNT],
+                           double seconds, struct sim_result *out) {
+    double all = sum_of_ops(m, op_stalls);
     for (u32 op = 0; all > 0 && op < m->nops; op++) {
         struct sim_line *l = sum_stalls(op_stalls[op]) > 0 ? line_of(m, op, out) : NULL;
         for (u32 k = 0; l && k < SIM_STALL_COUNT; k++)

@@ -41,13 +41,8 @@ const char *time_component_name(unsigned i) {
 bool time_component_is_stall(unsigned i) { return i >= FIRST_STALL && i < COMPONENT_COUNT; }
 
 double time_device_share(const struct time_estimate *e) {
-    static const u32 shared_resources[] = {RESOURCE_L2, RESOURCE_DRAM, RESOURCE_ATOMIC_ADDRESS,
-                                           RESOURCE_ATOMIC_L2_SLICE};
-    double device = e->seconds - e->components[TIME_COMPONENT_LAUNCH], max_shared = 0;
-    for (u32 i = 0; i < sizeof shared_resources / sizeof *shared_resources; i++)
-        if (e->components[TIME_FIRST_RESOURCE + shared_resources[i]] > max_shared)
-            max_shared = e->components[TIME_FIRST_RESOURCE + shared_resources[i]];
-    return device > 0 && max_shared < device ? max_shared / device : 1;
+    double device = e->seconds - e->components[TIME_COMPONENT_LAUNCH];
+    return device > 0 && e->shared_seconds < device ? e->shared_seconds / device : 1;
 }
 
 void time_breakdown(const struct replay_result *r, double device, double launch,
@@ -87,14 +82,32 @@ static void compute_shares(const double components[TIME_MAX_COMPONENTS], double 
     out[TIME_COMPONENT_LAUNCH] = components[TIME_COMPONENT_LAUNCH] / seconds;
 }
 
+/* Nsight Compute's rule: a unit limits a kernel if it reaches this share of its peak; else latency
+ * does. Atomics limit at any share, since no profiler counts them as a unit. */
+static const double limiting_share = 0.6;
+
+static bool is_below_limit(u32 component, double share) {
+    return component >= TIME_FIRST_RESOURCE && component < FIRST_STALL &&
+           component != TIME_FIRST_RESOURCE + RESOURCE_ATOMIC_ADDRESS &&
+           component != TIME_FIRST_RESOURCE + RESOURCE_ATOMIC_L2_SLICE && share < limiting_share;
+}
+
+/* Returns the component with the largest share; with `latency`, of the launch and the stall reasons
+ * alone. */
+static u32 largest_share(const double shares[TIME_MAX_COMPONENTS], bool latency) {
+    u32 best = 0;
+    for (u32 i = 1; i < COMPONENT_COUNT; i++)
+        if ((!latency || i >= FIRST_STALL) && shares[i] > shares[best]) best = i;
+    return best;
+}
+
 void time_rank_limits(const double components[TIME_MAX_COMPONENTS], double seconds,
                       struct time_limiter out[TIME_LIMIT_COUNT]) {
     double remaining[TIME_MAX_COMPONENTS] = {0};
     if (seconds > 0) compute_shares(components, seconds, remaining);
     for (u32 k = 0; k < TIME_LIMIT_COUNT; k++) {
-        u32 best = 0;
-        for (u32 i = 1; i < COMPONENT_COUNT; i++)
-            if (remaining[i] > remaining[best]) best = i;
+        u32 best = largest_share(remaining, false), wait = largest_share(remaining, true);
+        if (!k && is_below_limit(best, remaining[best]) && remaining[wait] > 0) best = wait;
         out[k] = (struct time_limiter){best, remaining[best] < 1 ? remaining[best] : 1};
         remaining[best] = -1;
     }
@@ -128,6 +141,8 @@ u32 time_limit_stalls(u32 component) {
         [RESOURCE_L1] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_L1),
         [RESOURCE_L2] =
             BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_L2) | BIT(LONG_SCOREBOARD_ATOMIC),
+        [RESOURCE_L2_LINK] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_L2) |
+                             BIT(LONG_SCOREBOARD_DRAM) | BIT(LONG_SCOREBOARD_ATOMIC),
         [RESOURCE_DRAM] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_DRAM),
         [RESOURCE_ATOMIC_ADDRESS] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_ATOMIC),
         [RESOURCE_ATOMIC_L2_SLICE] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_ATOMIC)};

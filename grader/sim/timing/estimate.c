@@ -403,8 +403,10 @@ static void model_time(struct sim *s, const struct sim_launch *l, const struct t
     t->seconds = launch + device;
     t->dram_bytes = traffic.dram_bytes, t->l1_hit_rate = r.l1_hit_rate,
     t->l2_hit_rate = r.l2_hit_rate;
+    t->shared_seconds = r.shared_utilization * device;
     time_breakdown(&r, device, launch, t->components);
     time_rank_limits(t->components, t->seconds, t->limits);
+    time_sum_stalls(l->kernel->module, r.op_stalls, device, t);
     time_attribute_stalls(l->kernel->module, r.op_stalls, device, out);
     free(r.op_stalls);
     set_interval(p, trace, &r, d, in.spills_per_op, t);

@@ -171,6 +171,7 @@ struct buffer_traffic {
     double page_cost_factor[2];  /* cost of a DRAM transfer relative to a sequential one */
     double dram_probability[2];  /* that a sector's first access by a block goes to DRAM */
     double early_factor;         /* of it, for a load that no neighbour precedes (late_touches.c) */
+    double link_share;           /* of the sectors that a block reads first: cross L2's link */
 };
 
 struct traffic {
@@ -236,7 +237,8 @@ struct cache_line *time_cache_insert(struct cache *c, u64 line);
     X(RESOURCE_ISSUE, "issue slots") X(RESOURCE_ALU, "ALU pipe") X(RESOURCE_FMA, "FMA pipe")       \
     X(RESOURCE_FP64, "FP64 pipe") X(RESOURCE_XU, "XU pipe") X(RESOURCE_LSU, "LSU pipe")            \
     X(RESOURCE_SHARED, "shared memory wavefronts") X(RESOURCE_L1, "L1 wavefronts")                 \
-    X(RESOURCE_L2, "L2 bandwidth") X(RESOURCE_DRAM, "DRAM bandwidth")                              \
+    X(RESOURCE_L2, "L2 bandwidth") X(RESOURCE_L2_LINK, "link between L2's halves")                \
+    X(RESOURCE_DRAM, "DRAM bandwidth")                                                            \
     X(RESOURCE_ATOMIC_ADDRESS, "atomics on one address")                                           \
     X(RESOURCE_ATOMIC_L2_SLICE, "atomics in one L2 slice") X(RESOURCE_TENSOR, "tensor pipe")
 /* clang-format on */
@@ -272,7 +274,8 @@ struct replay_input {
 
 struct replay_result {
     double cycles;
-    double utilization[RESOURCE_COUNT];  /* share of the cycles in which each is busy, 0..1 */
+    double utilization[RESOURCE_COUNT]; /* of each one's peak, 0..1 */
+    double shared_utilization;          /* highest of what SMs share, of the rate that it reaches */
     double stall_share[SIM_STALL_COUNT]; /* share of all stall cycles */
     /* By op of the module and stall reason: cycles of all warps. The caller frees it. */
     double (*op_stalls)[SIM_STALL_COUNT];
@@ -290,8 +293,11 @@ void time_replay(const struct replay_input *in, struct replay_result *out);
 /* breakdown.c: divides the device's seconds among the components. */
 void time_breakdown(const struct replay_result *r, double device, double launch,
                     double components[TIME_MAX_COMPONENTS]);
-/* attribution.c: adds stall seconds to the result's lines, `seconds` in all; then the costliest
+/* attribution.c: adds stall seconds by reason, `seconds` in all, to the estimate; to the result's
+ * lines; then the costliest
  * accesses of the traced blocks. */
+void time_sum_stalls(const struct sim_module *m, double (*op_stalls)[SIM_STALL_COUNT],
+                     double seconds, struct time_estimate *t);
 void time_attribute_stalls(const struct sim_module *m, double (*op_stalls)[SIM_STALL_COUNT],
                            double seconds, struct sim_result *out);
 void time_collect_accesses(const struct sim_module *m, const struct sim_trace *t,

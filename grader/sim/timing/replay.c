@@ -141,7 +141,7 @@ static double apply_backpressure(struct sm_model *m, const struct sm_warp *w, do
     if (trace_space(h) != SPACE_GLOBAL || trace_verb(h) == MEM_LOAD) return t;
     if (trace_verb(h) >= MEM_ATOM)
         t = max2(t, time_atomic_free_at(m, w->trace->words + at - 1) - atomic_queue_cycles);
-    return max2(t, max2(m->l2_free_at, m->dram_free_at) - l2_queue_cycles);
+    return max2(t, memory_free_at(m) - l2_queue_cycles);
 }
 
 /* Models the access with index at - 1, and the following ones of the same instruction. Returns when

@@ -27,13 +27,19 @@ static u64 key_of_line(const struct sm_model *m, const struct sm_warp *w, u64 wo
     return 1ull << 55 | (u64)(w - m->warps) << 32 | line_number(word);
 }
 
+/* Sends `n` stored sectors to L2. */
+static void write_through(struct sm_model *m, double n, double t) {
+    double start = time_memory_l2(m, t, time_memory_store_sectors(m, n, 0));
+    time_memory_l2_link(m, start, far_share * n);
+    time_memory_dram_transfer(m, start, n * m->local_written_back);
+}
+
 static void store_line(struct sm_model *m, u64 key, u32 sectors, double t) {
     struct cache_line *l = time_cache_find(&m->l1_cache, key);
     u32 n = (u32)__builtin_popcount(sectors);
     if (!l) l = time_cache_insert(&m->l1_cache, key);
     l->sectors |= (u8)sectors;
-    double start = time_memory_l2(m, t, time_memory_store_sectors(m, n, 0));
-    time_memory_dram_transfer(m, start, n * m->local_written_back);
+    write_through(m, n, t);
 }
 
 /* Returns when L2 answers for `n` sectors, part of which come from DRAM. */
@@ -85,15 +91,13 @@ static double access_spill(struct sm_model *m, double t) {
     double at = time_memory_l1(m, t, 1, RESOURCE_L1);
     if (m->spill_accesses++ % 2)
         return m->spill_miss_rate > 0 ? fetch(m, SECTORS * m->spill_miss_rate, at) : at + m->lat_l1;
-    double start = time_memory_l2(m, at, time_memory_store_sectors(m, SECTORS, 0));
-    time_memory_dram_transfer(m, start, SECTORS * m->local_written_back);
+    write_through(m, SECTORS, at);
     return at + m->lat_l1;
 }
 
 double time_local_spill(struct sm_model *m, double t) {
     access_spill(m, t);
-    return max2(t, max2(m->l1_free_at - l1_queue_cycles,
-                        max2(m->l2_free_at, m->dram_free_at) - l2_queue_cycles));
+    return max2(t, max2(m->l1_free_at - l1_queue_cycles, memory_free_at(m) - l2_queue_cycles));
 }
 
 double time_local_sass_spill(struct sm_model *m, double t) { return access_spill(m, t); }

@@ -32,6 +32,15 @@ double time_memory_l2(struct sm_model *m, double t, double sectors) {
     return max2(m->l2_free_at - cost, m->link_free_at - link_cost);
 }
 
+/* Sends sectors over the link between L2's halves; returns when it starts to. */
+double time_memory_l2_link(struct sm_model *m, double t, double sectors) {
+    double cost = sectors * m->l2_link_sector_cycles;
+    if (!(cost > 0)) return t;
+    m->l2_link_free_at = max2(m->l2_link_free_at, t - share_window) + cost;
+    m->busy_cycles[RESOURCE_L2_LINK] += cost;
+    return max2(m->l2_link_free_at - cost, t);
+}
+
 static const double load_latency_factor = 0.4, max_load_delay = 2;
 
 /* Time constant of the recent DRAM utilization. */
@@ -145,6 +154,16 @@ static double dram_fill_sectors(const struct sm_model *m, u32 missing, u32 first
            (1 + m->in->traffic->eviction_ratio);
 }
 
+/* Returns the sectors of a load that cross the link between L2's halves. `first`: the block
+ * accesses them for the first time; others cross if they come from DRAM once more. */
+static double link_read_sectors(const struct sm_model *m, u64 word, u32 missing, u32 first,
+                                bool from_dram) {
+    const struct buffer_traffic *b = time_traffic_buffer(m->in->traffic, line_number(word) << 7);
+    double again = from_dram ? __builtin_popcount(missing & ~first) : 0;
+    return __builtin_popcount(missing & first) * (b ? b->link_share : far_share) +
+           again * far_share;
+}
+
 /* Returns the stall reason of data that L2 started to serve at `start`: the level at which a load
  * that reached L2 at `t` spent most of its time. Where L2's queue takes longer than DRAM, L2 is
  * what the reader waits for, whichever level had the data. */
@@ -178,6 +197,8 @@ static double load_line(struct sm_model *m, struct sm_block *b, u64 word, u32 op
         ready = dram_ready_at(m, start,
                               cost_factor * dram_fill_sectors(m, missing, first, touched_before));
     else m->l2_hits += n;
+    double link = link_read_sectors(m, word, missing, first, from_dram);
+    if (link > 0) ready = max2(ready, time_memory_l2_link(m, start, link) + m->lat_l2);
     *reason = load_reason(t, start, ready, from_dram);
     fill_l2(m, line, missing);
     if (cached && !l) l = time_cache_insert(&m->l1_cache, line);
@@ -238,7 +259,8 @@ static void store_line(struct sm_model *m, struct sm_block *b, struct sm_warp *w
     u64 line = block_line(m, word, b->trace_reuse);
     u32 sectors = line_sectors(word), partial_sectors = line_partial_sectors(word),
         touched_before = time_sector_set_get(&b->sectors, line_number(word));
-    double start = time_memory_l2(m, t, store_l2_sectors(m, w, word));
+    double l2_sectors = store_l2_sectors(m, w, word), start = time_memory_l2(m, t, l2_sectors);
+    if (l2_sectors > 0) time_memory_l2_link(m, start, far_share * __builtin_popcount(sectors));
     struct cache_line *l = time_cache_find(&m->l1_cache, line);
     if (l) l->sectors &= (u8)~sectors;
     u32 first = time_sector_set_add(&b->sectors, line_number(word), true, sectors);

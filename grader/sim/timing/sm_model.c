@@ -34,6 +34,8 @@ static void init_rates(struct sm_model *m) {
         is_disabled(m, TERM_BIT(L2))
             ? 0
             : max2(per_sector / d->l2_rate, 0.5); /* 0.5: an SM's own link has 64 bytes a clock */
+    m->l2_link_sector_cycles =
+        d->l2_link_rate > 0 && !is_disabled(m, TERM_BIT(L2)) ? per_sector / d->l2_link_rate : 0;
     m->dram_sector_cycles =
         is_disabled(m, TERM_BIT(DRAM)) ? 0 : per_sector / (dram_peak_factor * d->dram_rate);
     m->lat_l1 = d->lat_l1, m->lat_l2 = d->lat_l2, m->lat_dram = d->lat_dram,
@@ -105,7 +107,7 @@ static double extrapolate(struct sm_model *m) {
     const struct replay_input *in = m->in;
     qsort(m->block_end_times, m->blocks_done, sizeof *m->block_end_times, by_time);
     double last = m->block_end_times[m->blocks_done - 1],
-           drained = time_atomic_drain_time(m, max2(last, max2(m->l2_free_at, m->dram_free_at)));
+           drained = time_atomic_drain_time(m, max2(last, memory_free_at(m)));
     if (in->blocks_on_sm <= m->blocks_done) return drained;
     double remaining = in->blocks_on_sm - m->blocks_done;
     if (m->blocks_done >= 2 * in->resident_blocks)
@@ -120,14 +122,23 @@ static double last_block_end(const struct sm_model *m) {
     return t;
 }
 
+/* Streams reach 0.93 of DRAM's peak rate. Utilization is relative to the peak, as in profilers;
+ * what a launch leaves to others, to what streams reach. */
+static void set_shared_utilization(const struct sm_model *m, struct replay_result *out) {
+    static const enum resource shared[] = {RESOURCE_L2, RESOURCE_L2_LINK, RESOURCE_DRAM,
+                                           RESOURCE_ATOMIC_ADDRESS, RESOURCE_ATOMIC_L2_SLICE};
+    for (u32 i = 0; i < sizeof shared / sizeof *shared; i++)
+        out->shared_utilization = max2(out->shared_utilization, out->utilization[shared[i]]);
+    out->utilization[RESOURCE_DRAM] *= dram_peak_factor * m->d->dram_rate / m->d->dram_peak_rate;
+}
+
 void time_sm_results(struct sm_model *m, struct replay_result *out) {
     if (!m->blocks_done) return;
-    double end = time_atomic_drain_time(
-               m, max2(last_block_end(m), max2(m->l2_free_at, m->dram_free_at))),
-           stalls = 0;
+    double end = time_atomic_drain_time(m, max2(last_block_end(m), memory_free_at(m))), stalls = 0;
     time_atomic_add_busy(m);
     for (u32 i = 0; i < RESOURCE_COUNT; i++)
         out->utilization[i] = end > 0 ? m->busy_cycles[i] / end : 0;
+    set_shared_utilization(m, out);
     for (u32 i = SIM_STALL_WAIT; i < SIM_STALL_COUNT; i++) stalls += m->stall_cycles[i];
     for (u32 i = SIM_STALL_WAIT; i < SIM_STALL_COUNT; i++)
         out->stall_share[i] = stalls > 0 ? m->stall_cycles[i] / stalls : 0;

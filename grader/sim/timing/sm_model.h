@@ -10,6 +10,12 @@ enum { SCHEDULERS_PER_SM = 4 };
  * atomics. These are assumptions; between half and twice the values results hardly change. */
 static const double l1_queue_cycles = 64, l2_queue_cycles = 600, atomic_queue_cycles = 600;
 
+/* Sectors whose home is in the half of L2 that is far from the SM cross a link. The near half keeps
+ * those that it has read, so each half fetches a sector once; stores and atomics go to its home.
+ * Half of them cross: on an H100 and an H200, L2 looks up 1.5 sectors for each one that an SM
+ * stores, or reads from DRAM (lts__t_sectors of docs/results/h100/ncu.tsv and h200). */
+static const double far_share = 0.5;
+
 #define L2_SLICE_KEY (1ull << 63)
 struct atomic_unit {         /* a sector that atomics update, or the L2 slice that executes them */
     u64 key;                 /* address | 31, or L2_SLICE_KEY | number; 0 = empty */
@@ -94,12 +100,13 @@ struct sm_model {
     u32 *heap, nheap;
     double issue_free_at[SCHEDULERS_PER_SM], pipe_free_at[PIPE_COUNT][SCHEDULERS_PER_SM];
     double issue_interval[PIPE_COUNT]; /* cycles of a warp instruction on the pipe */
-    double lsu_free_at, l1_free_at, l2_free_at, link_free_at, dram_free_at;
+    double lsu_free_at, l1_free_at, l2_free_at, l2_link_free_at, link_free_at, dram_free_at;
     double dram_load, dram_load_at; /* recent utilization, 0..1; the time of its last update */
     u64 dram_requests;              /* so far */
     double busy_cycles[RESOURCE_COUNT], stall_cycles[SIM_STALL_COUNT];
-    double (*op_stalls)[SIM_STALL_COUNT];        /* by op and stall reason: cycles of all warps */
-    double l2_sector_cycles, dram_sector_cycles; /* cycles of a sector */
+    double (*op_stalls)[SIM_STALL_COUNT]; /* by op and stall reason: cycles of all warps */
+    /* Cycles of a sector; on the link between L2's halves, 0 = none. */
+    double l2_sector_cycles, l2_link_sector_cycles, dram_sector_cycles;
     double lat_l1, lat_l2, lat_dram, lat_shared, lat_fence, lat_atomic;
     struct cache l1_cache, l2_cache;
     bool l2_limited;        /* a wave's footprint exceeds L2 */
@@ -126,6 +133,10 @@ static inline void add_op_stall(struct sm_model *m, u32 op, enum sim_stall_reaso
     m->op_stalls[op][reason] += cycles;
 }
 static inline double max2(double a, double b) { return a > b ? a : b; }
+/* Returns when L2, its link and DRAM have served all requests so far. */
+static inline double memory_free_at(const struct sm_model *m) {
+    return max2(max2(m->l2_free_at, m->l2_link_free_at), m->dram_free_at);
+}
 static inline bool is_disabled(const struct sm_model *m, unsigned bit) {
     return m->in->disabled_terms & bit;
 }
@@ -138,6 +149,8 @@ double time_memory_access(struct sm_model *m, struct sm_warp *w, const u64 *p, d
 double time_memory_l1(struct sm_model *m, double t, double wavefronts, enum resource r);
 /* Sends sectors through the SM's share of L2; returns when L2 has them. */
 double time_memory_l2(struct sm_model *m, double t, double sectors);
+/* Sends sectors over the link between L2's halves, if there is one; returns when it starts to. */
+double time_memory_l2_link(struct sm_model *m, double t, double sectors);
 /* Models an update of a line's sectors, of which the block accesses `first` for the first time. If
  * they are in DRAM, `cost` sectors move; returns when the data arrives, else `t`. */
 double time_memory_dram(struct sm_model *m, u64 line, u32 sectors, u32 first, double cost,

@@ -24,7 +24,9 @@ struct time_limiter {
     double share;
 };
 enum { TIME_LIMIT_COUNT = 3 };
-/* Ranks what limits the time, the largest share first, from components of so many seconds. */
+/* Ranks what limits the time, from components of so many seconds: the limit, then the others, the
+ * largest share first. If no resource has 60 % of its peak, the launch or a latency is the limit.
+ */
 void time_rank_limits(const double components[TIME_MAX_COMPONENTS], double seconds,
                       struct time_limiter out[TIME_LIMIT_COUNT]);
 /* Divides the time into parts that add up to it: the launch overhead; the seconds of the busiest
@@ -42,9 +44,12 @@ struct time_estimate {
     double low, high; /* the interval in which the true time is likely to lie */
     struct time_limiter limits[TIME_LIMIT_COUNT]; /* the largest share first */
     double components[TIME_MAX_COMPONENTS];
-    double dram_bytes;               /* moved, modelled; 0 = not known */
-    double l1_hit_rate, l2_hit_rate; /* by sector, 0..1 */
-    const char *uncertainty_note;    /* what widens the interval, or "" */
+    double shared_seconds; /* for which the busiest of what all SMs share is busy */
+    double
+        stall_seconds[SIM_STALL_COUNT]; /* of the device's time; with those in which warps issue */
+    double dram_bytes;                  /* moved, modelled; 0 = not known */
+    double l1_hit_rate, l2_hit_rate;    /* by sector, 0..1 */
+    const char *uncertainty_note;       /* what widens the interval, or "" */
     bool from_sass;     /* instructions and their order come from machine code, not from PTX */
     bool blocks_depend; /* blocks wait for each other; the seconds don't include these waits */
 };
@@ -83,6 +88,7 @@ enum time_term {
 struct time_options {
     unsigned disabled_terms; /* TERM_BIT of terms to leave out */
     bool warm_l2;            /* L2 holds as much of the data as fits: a launch repeated in a loop */
+    bool empty_l2; /* L2 holds nothing, as Nsight Compute leaves it, not what a flush has written */
     double prior_dram_bytes; /* else the bytes that earlier launches moved between DRAM and L2 */
     bool full_grid;          /* execute every block, so that memory is complete; else a sample */
     uint64_t max_warp_instructions; /* of a sample; 0 = 4 million */

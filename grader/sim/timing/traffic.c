@@ -195,6 +195,24 @@ static double warm_fraction(const struct time_options *o, double launch_sectors,
     return o->warm_l2 || fraction > 1 ? 1 : fraction;
 }
 
+/* Returns the share of first touches for which a sector crosses the link between L2's halves: where
+ * k blocks read it, once, unless all of them are at its home: 1 - 2^-k times for each sector. */
+static double link_share(double sectors, double first_touches) {
+    double share = first_touches > sectors ? sectors / first_touches : 1;
+    return share > 0 ? share * (1 - exp2(-1 / share)) : 0;
+}
+
+/* Returns the share of the written sectors that an L2 without earlier data writes back before the
+ * launch ends. H100 and H200: it keeps 0.36 to 0.4 of its size (ncu.tsv: copies, sums of arrays).
+ */
+static double written_share(const struct traffic *t, const struct grid_geometry *p,
+                            const struct gpu_device *d) {
+    double kept = 0.38 * (double)d->l2_bytes / 32, written = 0;
+    for (u32 i = 0; i < t->nbuffers; i++)
+        written += footprint(&t->buffer[i], WRITE, (double)p->nblocks, p->grid);
+    return written > kept ? 1 - kept / written : 0;
+}
+
 static void set_dram_probability(struct traffic *t, const struct grid_geometry *p,
                                  const struct gpu_device *d, const struct time_options *o) {
     double l2 = usable_l2_fraction * (double)d->l2_bytes / 32, wave_sectors = 0, launch_sectors = 0,
@@ -213,6 +231,7 @@ static void set_dram_probability(struct traffic *t, const struct grid_geometry *
      * new one evicts another. */
     double warm_share = warm_fraction(o, launch_sectors, l2), read_factor = 1 - warm_share,
            write_factor = read_factor + warm_share * 0.5 * launch_sectors / l2;
+    if (o->empty_l2) write_factor *= written_share(t, p, d);
     for (u32 i = 0; i < t->nbuffers; i++) {
         struct buffer_traffic *b = &t->buffer[i];
         for (u32 v = 0; v < 2; v++) {
@@ -220,6 +239,7 @@ static void set_dram_probability(struct traffic *t, const struct grid_geometry *
                    first_touches = b->sectors_per_block[v] * blocks;
             double per_wave = footprint(b, v, resident, p->grid) * blocks / resident;
             double sectors = wave_sectors > l2 && per_wave > single_pass ? per_wave : single_pass;
+            if (v == READ) b->link_share = link_share(sectors, first_touches);
             sectors *= v == WRITE ? write_factor : read_factor;
             b->dram_probability[v] = first_touches > 0 ? sectors / first_touches : 0;
             if (b->dram_probability[v] > 1) b->dram_probability[v] = 1;
@@ -228,7 +248,8 @@ static void set_dram_probability(struct traffic *t, const struct grid_geometry *
         }
     }
     t->writes_much = dram_sectors[WRITE] > 0.05 * (dram_sectors[READ] + dram_sectors[WRITE]);
-    if (warm_share < 1) set_eviction(t, dram_sectors, l2 / usable_l2_fraction, 1 - warm_share);
+    if (warm_share < 1 && !o->empty_l2)
+        set_eviction(t, dram_sectors, l2 / usable_l2_fraction, 1 - warm_share);
 }
 
 void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base,

@@ -3,7 +3,7 @@
 
     python3 grader/tests/gpu/bound.py --measure [NAME...] [--folder=DIR]   on a machine with a GPU, nvcc and ncu: DIR/ncu.tsv
     python3 grader/tests/gpu/bound.py --model=FILE                         writes bound-by.md from ncu.tsv and the modelled kernels of
-                                                                           FILE (grader/tests/timing/measured.py --json=FILE)
+                                                                           FILE (grader/tests/timing/measured.py --empty-caches --json=FILE)
     python3 grader/tests/gpu/bound.py --check                              tests the arithmetic on made-up output of ncu
 
 DIR is docs/results/h100. --measure continues where it stopped: it skips exercises that ncu.tsv has, except the NAMEs; after
@@ -131,7 +131,7 @@ def measure(names, path, seconds):
 
 # ---- the comparison ----
 
-CLASSES = {"DRAM bandwidth": "DRAM", "L2 bandwidth": "L2", "atomics on one address": "atomics", "atomics in one L2 slice": "atomics",
+CLASSES = {"DRAM bandwidth": "DRAM", "L2 bandwidth": "L2", "link between L2's halves": "L2", "atomics on one address": "atomics", "atomics in one L2 slice": "atomics",
            "L1 wavefronts": "L1", "shared memory wavefronts": "L1", "LSU pipe": "L1", "issue slots": "SM", "ALU pipe": "SM",
            "FMA pipe": "SM", "FP64 pipe": "SM", "XU pipe": "SM", "tensor pipe": "SM"}
 
@@ -225,12 +225,12 @@ def page(rows, folder):
     count = lambda test: f"{sum(map(test, main))} of {len(main)} ({100 * sum(map(test, main)) / max(1, len(main)):.0f} %)"
     out = ["# What limits each kernel: Nsight Compute and the time model", "",
            f"`python3 grader/tests/gpu/bound.py --model=FILE --folder={folder}` writes this page from `{folder}/ncu.tsv` (`--measure`: every",
-           "kernel at its timed size under ncu, with cold caches) and from the model's limits of the same kernels, modelled from PTX.", "",
+           "kernel at its timed size under ncu, with empty caches) and from the model's limits of the same kernels, modelled from PTX with",
+           "empty caches, too.", "",
            f"ncu's limit is the unit with the highest throughput in per cent of its peak; if none reaches {RULE} %, it is latency (ncu's rule).",
            "L1 is the SM's load/store path, with shared memory; SM is issue and arithmetic. A stream keeps the link between L2's halves as",
            f"busy as DRAM, so units within {TIE} points of the highest also count as the limit. Atomics on one address keep one slice of L2",
-           "busy; ncu averages over the slices and shows latency. The model names the resource that is busy for the largest part of the",
-           "time, or the longest latency if that takes more.", "",
+           "busy; ncu averages over the slices and shows latency. The model names its limit by ncu's rule.", "",
            f"Of the kernels that take a tenth or more of their version's time, both name the same limit for {count(same)}. The model's busiest",
            f"unit is ncu's, or within {TIE} points of it, for {count(busiest)}. Where they differ:", "",
            "| ncu: limit | model: limit | kernels |", "|---|---|---|",
@@ -288,6 +288,8 @@ def self_test():
     said.append([agrees(tied, f"{part}, 90 % (next: FMA pipe, 40 %; L1 wavefronts, 3 %)") for part in ("DRAM bandwidth", "L2 bandwidth", "FMA pipe")])
     wanted.append([True, True, False])
     linked = {"lts__throughput%": 81, "lts__ltcfabric2ltc_cycles_active%": 81, "dram__throughput%": 67}
+    said.append([agrees(linked, f"{part}, 90 % (next: FMA pipe, 40 %; L1 wavefronts, 3 %)") for part in ("link between L2's halves", "DRAM bandwidth")])
+    wanted.append([True, False])
     said.append(disagreements([(linked, "DRAM bandwidth, 92 %"), ({"lts__throughput%": 59}, "L2 bandwidth, 58 %"), (linked, "DRAM bandwidth, 70 %")]))
     wanted.append(["| L2, of its halves' link | DRAM | 2 |", "| latency | L2, below 60 % of the time | 1 |"])
     for got, want in zip(said + [None] * len(wanted), wanted):

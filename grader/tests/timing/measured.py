@@ -4,14 +4,14 @@
 Every version of every exercise is modelled anew, for DEVICE (h100); the modelled times in the report itself, from the model of that
 time, are printed as "before". The model is fitted to fit.py's launches, not to these, except for two constants
 (docs/results/time-model-history.md names them), which were lowered after a look at these times. Times are modelled from PTX, as in
-grading; with --machine-code from what ptxas makes (build/nvdisasm).
+grading; with --machine-code from what ptxas makes (build/nvdisasm); with --empty-caches as Nsight Compute runs kernels (bound.py).
 --json=FILE keeps the modelled times, by kernel; --from=FILE takes them from there; --before=FILE compares with such a file in place of the
 report's own; --rows prints every version, with what bounds its longest kernel."""
 import concurrent.futures, glob, json, os, subprocess, sys
 
 GRADER = "build/grader"
-KEPT = ("name", "launches", "modelled_us", "bound_by", "occupancy")
-WAY = ["--machine-code"] if "--machine-code" in sys.argv else []
+KEPT = ("name", "launches", "modelled_us", "bound_by", "occupancy", "stalls_us")
+WAY = [a for a in ("--machine-code", "--empty-caches") if a in sys.argv]
 
 def source(exercise, version):
     chapter, name = exercise.split("/")

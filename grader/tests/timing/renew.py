@@ -4,7 +4,7 @@
     docs/results/*/model.md, docs/results/*/bound-by.md      all exercises, both GPUs (measured.py, bound.py)
     docs/results/h100/holdout.tsv, holdout.md                the versions that no fit has seen (holdout.py)
 
-    renew.py                models all versions, about 700, and writes the pages: about half an hour of two quiet cores
+    renew.py                models all versions, about 1250, and writes the pages: about an hour of two quiet cores
     renew.py --keep=DIR     keeps the modelled times in DIR/NAME.json, and takes those from there that exist
 
 Then run ratios.py: grader/grade/ratio_error.def follows from these pages."""
@@ -29,7 +29,9 @@ def renew(device, folder):
         f"`python3 grader/tests/timing/renew.py` writes this page from the measured times of `make gpu-report` runs\n"
         f"(`report.json`). \"Before\" is what the model was when each exercise was measured, \"now\" what it is. From PTX, as in\n"
         f"grading.\n\n{table}")
-    run(ROOT / "grader/tests/gpu/bound.py", f"--model={kept}", f"--folder=docs/results/{device}")
+    empty = folder / f"{device}-empty-caches.json"
+    if not empty.exists(): run(TIMING / "measured.py", report, device, "--empty-caches", f"--json={empty}")
+    run(ROOT / "grader/tests/gpu/bound.py", f"--model={empty}", f"--folder=docs/results/{device}")
     print(f"docs/results/{device}: model.md, bound-by.md")
 
 

@@ -139,12 +139,35 @@ START_TEST(limiting_resources_are_ranked_by_their_share) {
 }
 END_TEST
 
+/* Returns what limits 10 us, of which the launch takes `launch`, a resource `busy` and waits for L2
+ * the rest. */
+static const char *limit_of(const char *resource, double busy, double launch) {
+    double parts[TIME_MAX_COMPONENTS] = {[TIME_COMPONENT_LAUNCH] = launch};
+    struct time_limiter limits[TIME_LIMIT_COUNT];
+    for (unsigned i = 0; time_component_name(i); i++) {
+        if (!strcmp(time_component_name(i), resource)) parts[i] = busy;
+        if (!strcmp(time_component_name(i), "latency of L2")) parts[i] = 10e-6 - launch - busy;
+    }
+    time_rank_limits(parts, 10e-6, limits);
+    return time_component_name(limits[0].component);
+}
+
+/* Nsight Compute calls a kernel latency-bound in which no unit reaches 60 % of its peak. */
+START_TEST(latency_limits_where_no_unit_reaches_60_percent) {
+    ck_assert_str_eq(limit_of("DRAM bandwidth", 6.1e-6, 1e-6), "DRAM bandwidth");
+    ck_assert_str_eq(limit_of("DRAM bandwidth", 5.9e-6, 1e-6), "latency of L2");
+    ck_assert_str_eq(limit_of("DRAM bandwidth", 5.5e-6, 3e-6), "launch overhead");
+    ck_assert_str_eq(limit_of("atomics on one address", 5.5e-6, 1e-6), "atomics on one address");
+}
+END_TEST
+
 UNIT_SUITE(attribution) {
     Suite *s = suite_create("attribution");
     TCase *t = tcase_create("lines");
     tcase_add_test(t, traced_accesses_keep_their_lane_addresses);
     tcase_add_test(t, stalls_are_attributed_to_the_first_use_of_a_load);
     tcase_add_test(t, limiting_resources_are_ranked_by_their_share);
+    tcase_add_test(t, latency_limits_where_no_unit_reaches_60_percent);
     suite_add_tcase(s, t);
     return s;
 }

@@ -240,7 +240,8 @@ START_TEST(json_reports_have_the_documented_keys) {
              "log ");
     keys(json_array_get(json_object_get(ex, "points_lost"), 0), "points group reason why ");
     keys(json_array_get(json_object_get(ex, "kernels"), 0),
-         "name launches modelled_us bound_by limits account_us occupancy occupancy_limit "
+         "name launches modelled_us bound_by limits account_us busy_us stalls_us occupancy "
+         "occupancy_limit "
          "registers shared_bytes ");
     keys(json_array_get(json_object_get(ex, "cases"), 0),
          "group name number drawn verdict message ");
