@@ -96,11 +96,12 @@ static void add_busy_seconds(const struct launch *l, struct sim_result *out) {
     out->busy_seconds += longest;
 }
 
-/* Adds what earlier launches have executed. */
+/* `warp_insns`: of the whole launch. Earlier launches have been added to the kernel's. */
 static void consider_native(const struct launch *l, u64 warp_insns) {
-    u64 work = l->code->warp_insns + warp_insns;
-    native_consider(l->request->kernel->module, l->code,
-                    l->sim->options.compiles_at_once ? UINT64_MAX : work);
+    u64 here = l->finished_warp_insns, done = l->code->warp_insns + here,
+        left = warp_insns > here ? warp_insns - here : 0;
+    if (l->sim->options.compiles_at_once) done = UINT64_MAX / 2;
+    native_consider(l->request->kernel->module, l->code, done, left);
 }
 
 static void execute_launch(struct launch *l, struct sim_result *out) {

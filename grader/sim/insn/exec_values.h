@@ -184,7 +184,9 @@ INLINE f32 canonical_nan_f32(f32 v) { return v == v ? v : f32_of(0x7fffffffu); }
 INLINE f64 identity_f64(f64 v) { return v; }
 /* Makes a zero of any value that compares equal to zero (in an environment that flushes, every
  * subnormal), with its sign. */
-INLINE f32 flush_zero_f32(f32 v) { return v == 0.0f ? f32_of(bits_of(v) & 0x80000000u) : v; }
+INLINE f32 flush_zero_f32(f32 v) {
+    return f32_of(bits_of(v) & (TRUTH_MASK(v != 0.0f) | 0x80000000u));
+}
 #define IS_NEGATIVE(v) \
     _Generic((v), f32 : ((s32)bits_of((f32)(v)) < 0), f64 : ((s64)bits64_of((f64)(v)) < 0))
 /* Returns the smaller one; -0 < +0. A NaN operand gives the other one, two NaNs a canonical NaN. */

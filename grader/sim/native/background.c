@@ -100,19 +100,20 @@ void native_cancel(const struct sim_module *m) {
 /* ---- when it pays ---- */
 
 /* In warp instructions, of which the interpreter runs about 100 million a second and a thread. gcc
- * takes about 20 ms an operation. So a kernel that gains nothing loses 10 % at most, and one that
- * gains a tenth loses nothing. */
-enum { LOOKUP_INSNS = 5000000, COMPILE_INSNS_PER_OP = 20000000 };
+ * takes about 20 ms an operation. What the running launch has left is known: it should take four
+ * times as long as gcc. Later launches aren't: work that is done makes more likely, and after
+ * twice gcc's time a kernel that gains nothing loses half at most. */
+enum { LOOKUP_INSNS = 5000000, GCC_INSNS_PER_OP = 2000000, MIN_LEFT = 4, MIN_DONE = 2 };
 
-static enum native_step step_for(const struct sim_func *f, u64 warp_insns) {
-    u64 compile = (u64)COMPILE_INSNS_PER_OP * (f->end_op - f->first_op);
-    return warp_insns >= compile        ? STEP_COMPILE
-           : warp_insns >= LOOKUP_INSNS ? STEP_LOOKUP
-                                        : STEP_NONE;
+static enum native_step step_for(const struct sim_func *f, u64 done, u64 left) {
+    u64 gcc = (u64)GCC_INSNS_PER_OP * (f->end_op - f->first_op);
+    return done / MIN_DONE + left / MIN_LEFT >= gcc ? STEP_COMPILE
+           : done + left >= LOOKUP_INSNS            ? STEP_LOOKUP
+                                                    : STEP_NONE;
 }
 
-void native_consider(struct sim_module *m, const struct sim_func *f, u64 warp_insns) {
-    enum native_step step = step_for(f, warp_insns);
+void native_consider(struct sim_module *m, const struct sim_func *f, u64 done, u64 left) {
+    enum native_step step = step_for(f, done, left);
     u8 *reached = &m->funcs[f - m->funcs].native_step,
        before = __atomic_load_n(reached, __ATOMIC_RELAXED);
     if (step <= before) return;

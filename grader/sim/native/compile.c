@@ -23,6 +23,8 @@ static const char *const options[] = {
     "-fno-math-errno", "-fno-trapping-math",
     /* Threaded jumps leave control flow in a loop, which gcc then does not vectorize. */
     "-fno-thread-jumps",
+    /* So does an expression that is computed where only one of two ways needs it. */
+    "-fno-tree-pre",
     /* Scalars side by side are those of different loads, which are faster apart. */
     "-fno-tree-slp-vectorize"};
 /* gcc took 11 s of processor time for a kernel of CUB with 1199 operations, and 13 s for one of 331
@@ -76,16 +78,32 @@ static bool write_source(int fd, const struct buf *text, struct err *e) {
     return ok || err_set(e, ERR_SYSTEM, "no memory for native code");
 }
 
-/* For those who work on the generator. */
-static void keep_source(const struct buf *text) {
-    char folder[PATH_TEMPORARY_BYTES], path[PATH_TEMPORARY_BYTES + 16];
+static void keep_file(const char *folder, const char *name, const struct buf *text,
+                      bool (*write_to)(int fd, const struct buf *text, struct err *e)) {
+    char path[PATH_TEMPORARY_BYTES + 16];
     struct err ignored = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    write_to(fd, text, &ignored);
+    if (fd >= 0) close(fd);
+}
+
+static bool write_text(int fd, const struct buf *text, struct err *e) {
+    return (fd >= 0 && write(fd, text->data, text->size) == (ssize_t)text->size) ||
+           err_set(e, ERR_SYSTEM, "can't write");
+}
+
+/* Keeps the text, and gcc's options for it, for those who work on the generator. */
+static void keep_source(const struct buf *text) {
+    char folder[PATH_TEMPORARY_BYTES];
+    struct buf words = {0};
     path_temporary(folder, "native");
     if (!getenv("SIMGPU_KEEP_NATIVE") || !mkdtemp(folder)) return;
-    snprintf(path, sizeof path, "%s/kernel.c", folder);
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    write_source(fd, text, &ignored);
-    if (fd >= 0) close(fd);
+    for (unsigned i = 0; i < OPTION_COUNT; i++) buf_printf(&words, "%s ", options[i]);
+    buf_printf(&words, "%s\n", level_options());
+    keep_file(folder, "kernel.c", text, write_source);
+    keep_file(folder, "options", &words, write_text);
+    buf_free(&words);
 }
 
 /* Reads a byte of each page, so that all are present: a masked load of a page that isn't costs

@@ -41,9 +41,10 @@
  * Waits for the compiler. Returns false, with the error set, if that fails or the kernel is too
  * long; a reason that concerns all kernels is an error only once in this process. */
 bool native_compile(struct sim_module *m, const struct sim_func *f, struct err *e);
-/* background.c: does the same in the background if a kernel that executes that many warp
- * instructions is worth it. Any thread may call it, as often as it likes. */
-void native_consider(struct sim_module *m, const struct sim_func *f, u64 warp_insns);
+/* background.c: does the same in the background if a kernel is worth it that has executed `done`
+ * warp instructions, and is likely to execute `left` in the running launch. Any thread may call
+ * it, as often as it likes. */
+void native_consider(struct sim_module *m, const struct sim_func *f, u64 done, u64 left);
 /* Frees what was loaded for the module, and ends what is being compiled for it. */
 void native_unload(struct sim_module *m);
 

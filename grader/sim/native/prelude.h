@@ -235,6 +235,14 @@ INLINE bool is_initialized(const unsigned char *w, const struct access_pattern *
     return all == 0x01010101;
 }
 
+/* Returns true if a load is recorded for races, as exec_mem_global.c does it: what a launch can't
+ * change only where commands of other streams may. */
+INLINE bool is_load_recorded(const struct exec *x, const struct allocation *a, bool is_const) {
+    bool may_change =
+        is_const ? x->worker->launch->sim->streams != NULL : a->is_race_checked;
+    return x->tracks_global_races && may_change;
+}
+
 /* Returns where a load of global memory reads, or NULL if only the interpreter can do it. Sets
  * is_recorded if it must be recorded for races. */
 INLINE const unsigned char *guard_global(const struct exec *x, struct access_pattern *m, u64 base,
@@ -246,11 +254,11 @@ INLINE const unsigned char *guard_global(const struct exec *x, struct access_pat
     bool fits = low < a->size && low + bytes <= a->size &&
                 !(((u32)base | m->offset_bits) & (span - 1)) &&
                 m->valid_alignments >> (base & 31) & 1;
-    if (is_unlikely(!fits || (is_const && x->tracks_global_races))) return NULL;
+    if (is_unlikely(!fits)) return NULL;
     if (x->sanitize && !a->is_initialized &&
         is_unlikely(!is_initialized(x->memory->init_shadow + (base - SIM_BASE), m, span)))
         return NULL;
-    *is_recorded = x->tracks_global_races && a->is_race_checked;
+    *is_recorded = is_load_recorded(x, a, is_const);
     return x->memory->bytes + (base - SIM_BASE);
 }
 /* Returns true if accesses with that pattern lie in the block's shared memory, and in the array;
@@ -427,11 +435,11 @@ INLINE bool finish_learning(struct load_state *t, struct access_pattern *m, u64 
 static __attribute__((noinline)) bool learn_global(const struct exec *x, struct load_state *t,
                                                    struct access_pattern *m, u32 span,
                                                    bool is_const) {
-    if (m->allocation < 0 || (is_const && x->tracks_global_races)) return false;
+    if (m->allocation < 0) return false;
     const struct allocation *a = x->memory->allocations + m->allocation;
     t->memory = x->memory->bytes - SIM_BASE;
     t->shadow = x->sanitize && !a->is_initialized ? x->memory->init_shadow - SIM_BASE : NULL;
-    t->is_recorded = x->tracks_global_races && a->is_race_checked;
+    t->is_recorded = is_load_recorded(x, a, is_const);
     t->alignments = m->valid_alignments;
     return finish_learning(t, m, SIM_BASE + a->start, a->size, span);
 }

@@ -1,8 +1,8 @@
 // also: --native
 // Loops that native code runs as one function, held against the same computation on the host:
 // uniform loads beside rows, lanes that part within an iteration or leave the loop one by one,
-// addresses that depend on data, stores and atomics in a loop, NaN, and a loop that ends early. With
-// --native the output must be the same.
+// addresses that depend on data, constants, stores and atomics in a loop, NaN, and a loop that ends
+// early. With --native the output must be the same.
 #include "check.h"
 #include <cstring>
 
@@ -82,6 +82,14 @@ __global__ void chain(const float *a, float *out, int n) {
     out[t] = chained(a, t == 5 ? __int_as_float(0xffc01234) : t == 9 ? 1e38f : t * 0.25f, n);
 }
 
+// Constant memory, at one address for all lanes and at one for each.
+__constant__ unsigned weights[N];
+__global__ void weigh(unsigned *out, int n) {
+    unsigned t = threadIdx.x, sum = 0;
+    for (int i = 0; i < n; i++) sum = sum * 3 + weights[i] * weights[(t + i) % N];
+    out[t] = sum;
+}
+
 template <typename T> static T *on_device(const T *host, int n) {
     T *p;
     CHECK(cudaMalloc(&p, n * sizeof(T)));
@@ -143,10 +151,24 @@ static bool check_chain() {
     return bits[5] == 0x7fffffff && out[0] == out[0] && out[8] != out[7];
 }
 
+static bool check_constants() {
+    unsigned w[N], out[THREADS] = {0}, *d_out = on_device(out, THREADS);
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    for (unsigned i = 0; i < N; i++) w[i] = i * 2654435761u;
+    CHECK(cudaMemcpyToSymbol(weights, w, sizeof w));
+    weigh<<<1, THREADS, 0, stream>>>(d_out, N);
+    CHECK(cudaStreamSynchronize(stream));
+    for (unsigned t = 0; t < THREADS; t++)
+        for (unsigned i = 0; i < N; i++) out[t] = out[t] * 3 + w[i] * w[(t + i) % N];
+    return is_same(d_out, out, THREADS);
+}
+
 int main() {
     printf("products: %s\n", check_products() ? "same" : "DIFFERENT");
     printf("parted and chased: %s\n", check_integers() ? "same" : "DIFFERENT");
     printf("stores: %s\n", check_stores() ? "same" : "DIFFERENT");
+    printf("constants: %s\n", check_constants() ? "same" : "DIFFERENT");
     printf("chain: %s\n", check_chain() ? "same" : "DIFFERENT");
     return 0;
 }

@@ -117,6 +117,33 @@ START_TEST(only_long_kernels_are_compiled) {
 }
 END_TEST
 
+/* Selections by a comparison leave control flow in a loop over the lanes if gcc moves what only one
+ * of two ways needs. The shell prints the lines of such loops. */
+START_TEST(loops_over_lanes_are_vector_code) {
+    static const char source[] =
+        "__device__ float size(float x, float y) { x = fabsf(x), y = fabsf(y);\n"
+        "    float v = x > y ? x : y, w = x > y ? y : x, t = w / v; t = v * sqrtf(1.f + t * t);\n"
+        "    return v == 0.f || v > 3e38f || w > 3e38f ? v + w : t; }\n"
+        "__global__ void sizes(float *p) { unsigned i = threadIdx.x;\n"
+        "    float x = p[i], y = p[i + 32], z = p[i + 64], s = fabsf(size(x, y) - size(y, z));\n"
+        "    p[i] = (s < 1e-3f) + (fabsf(size(z, x) * size(x * y, z) - s) < 1e-3f) +\n"
+        "           fabsf(size(x / z, y) - size(x + z, y - z) * size(s, z)); }\n"
+        "int main() { float *p; cudaMalloc(&p, 4096); cudaMemset(p, 0, 4096);\n"
+        "    sizes<<<1, 32>>>(p); return cudaDeviceSynchronize(); }\n// %u\n";
+    char text[sizeof source + 32];
+    snprintf(text, sizeof text, source, fresh_number());
+    build_source("sizes", text);
+    ck_assert_int_eq(
+        shell("cd %s && rm -rf kept_code && mkdir kept_code && rm -rf %s/cache/native && "
+              "SIMGPU_KEEP_NATIVE=1 TMPDIR=$PWD/kept_code %s/simgpu run --native ./sizes && "
+              "cd kept_code/* && gcc $(cat options) -fopt-info-vec-missed kernel.c -o o.so 2>log; "
+              "test -e o.so && grep 'control flow in loop' log | cut -d: -f2 | "
+              "while read n; do sed -n ${n}p kernel.c | grep ivdep; done | wc -l | grep -qx 0",
+              work, build, build),
+        0);
+}
+END_TEST
+
 /* Where no sandbox works, native code can only be that of the run before. */
 START_TEST(native_objects_are_kept) {
     build_fresh("kept");
@@ -207,6 +234,7 @@ UNIT_SUITE(native) {
     tcase_add_test(tc, native_code_gives_the_same_findings);
     tcase_add_test(tc, without_a_sandbox_the_interpreter_runs);
     tcase_add_test(tc, only_long_kernels_are_compiled);
+    tcase_add_test(tc, loops_over_lanes_are_vector_code);
     tcase_add_test(tc, native_objects_are_kept);
     tcase_add_test(tc, gcc_runs_in_a_sandbox);
     tcase_add_test(tc, a_killed_run_leaves_nothing_of_its_compiler);
