@@ -223,6 +223,12 @@ void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs) {
             if ((p->arg[i].owner != (int)i) == alias) draw_operand(p, i, r, outputs);
 }
 
+void problem_release_initial(struct problem *p) {
+    for (unsigned i = 0; i < p->ex->nargs; i++)
+        if (problem_owns_buffer(p, i))
+            arena_release_pages(&p->arena, p->arg[i].initial, p->arg[i].bytes);
+}
+
 /* ---- expected values ---- */
 
 static void copy_widened(enum ex_type t, const void *from, void *to, size_t n) {

@@ -65,6 +65,9 @@ void problem_draw_buffers(struct problem *p, struct ex_rng *r, bool outputs);
 void problem_fill_random_bits(struct ex_rng *r, void *data, size_t bytes);
 /* Writes the random bits of an output with are_random_bits_deferred. */
 void problem_write_random_bits(const struct problem *p, unsigned arg, void *to);
+/* Gives back the memory of the operands' initial contents, which are undefined until they are drawn
+ * again. */
+void problem_release_initial(struct problem *p);
 /* Sets what the exercise's functions get as `host`: each argument's initial content; NULL for one
  * that the reference finds in `expected` (is_initial_in_expected). */
 void problem_host_pointers(const struct problem *p, void *host[EX_ARGS]);

@@ -33,6 +33,16 @@ void inputs_draw_round(struct problem *p, const char *seed, unsigned index, unsi
     problem_draw_buffers(p, &rng, outputs);
 }
 
+bool inputs_release(struct problem *p) {
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < p->ex->nargs; i++)
+        if (problem_owns_buffer(p, i) && !p->arg[i].are_random_bits_deferred)
+            bytes += p->arg[i].bytes;
+    if (bytes < LARGE_BUFFER_BYTES || bytes < system_available_memory() / 16) return false;
+    problem_release_initial(p);
+    return true;
+}
+
 struct input_prefetch {
     pid_t pid;  /* 0 = it has ended */
     int socket; /* to the process; -1 = none */

@@ -9,6 +9,10 @@ void inputs_draw_scalars(struct problem *p, const char *seed, unsigned index);
 /* Draws the buffers of a round; `outputs`: see problem_draw_buffers(). */
 void inputs_draw_round(struct problem *p, const char *seed, unsigned index, unsigned round,
                        bool outputs);
+/* Gives the memory of drawn inputs back if that is a large part of the available memory: they are
+ * in the memory file, too, while the device process runs. Returns true if inputs_draw_round() must
+ * draw them again before they are read. */
+bool inputs_release(struct problem *p);
 
 struct input_prefetch;
 /* Starts a process that draws scalars and the first round's buffers into a memory file and computes

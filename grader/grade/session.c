@@ -360,7 +360,9 @@ static bool replay(struct session *s, const struct case_plan *plan, unsigned rou
     r->reverse_block_order = kind == SECOND_CALL;
     if (plan->sample_warps) r->sample_key = sample_key(s, plan->index);
     if (plan->watch) r->watch_key = sample_key(s, plan->index);
+    bool are_released = !s->is_prefetched && inputs_release(&s->problem);
     if (!request_with_lease(s, CONTROL_REPLAY, plan->timeout_seconds, &q, p, out)) return false;
+    if (are_released) draw_inputs(s, plan->index, round, full_grid);
     if (!read_result_area(s, p, round == 0))
         return session_verdict_from_device(s, DEVICE_PROTOCOL_ERROR, plan->timeout_seconds, out),
                false;

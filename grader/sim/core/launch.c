@@ -168,22 +168,34 @@ static enum warp_state run_independent_block(struct worker *k, struct block *b) 
     return s;
 }
 
+/* Runs the n-th block to its end. Returns false if the worker must stop. */
+static bool run_nth_block(struct worker *k, u64 n, u64 count) {
+    struct launch *l = k->launch;
+    struct block *b = &k->blocks[0];
+    u64 i = nth_block(l, n, count);
+    if (i >= atomic_load(&l->fault_block)) return false;
+    block_start(k, b, i);
+    if (run_independent_block(k, b) != WARP_FAULTED) return launch_finish_block(k, b);
+    if (k->exec.faulted) launch_record_fault(k, i);
+    return false;
+}
+
+/* Consecutive blocks mostly access neighbouring memory, so a worker takes several at once: the
+ * shadow memory of a page that two workers' blocks access exists twice. At the end of a launch, the
+ * workers should wait for few blocks. */
+enum { MAX_BLOCKS_AT_ONCE = 16, MIN_TURNS = 32 /* of each worker */ };
+static u64 blocks_at_once(const struct launch *l, u64 count) {
+    u64 n = count / MIN_TURNS / l->nworkers;
+    return n < 1 ? 1 : n > MAX_BLOCKS_AT_ONCE ? MAX_BLOCKS_AT_ONCE : n;
+}
+
 /* Runs blocks that are independent of each other, each to its end. */
 static void run_independent_blocks(struct worker *k) {
     struct launch *l = k->launch;
-    struct block *b = &k->blocks[0];
-    u64 count = launch_block_count(l);
-    for (u64 n; (n = atomic_fetch_add(&l->next_block, 1)) < count;) {
-        u64 i = nth_block(l, n, count);
-        if (i >= atomic_load(&l->fault_block)) return;
-        block_start(k, b, i);
-        enum warp_state s = run_independent_block(k, b);
-        if (s == WARP_FAULTED) {
-            if (k->exec.faulted) launch_record_fault(k, i);
-            return;
-        }
-        if (!launch_finish_block(k, b)) return;
-    }
+    u64 count = launch_block_count(l), step = blocks_at_once(l, count);
+    for (u64 n; (n = atomic_fetch_add(&l->next_block, step)) < count;)
+        for (u64 end = n + step < count ? n + step : count; n < end; n++)
+            if (!run_nth_block(k, n, count)) return;
 }
 
 /* ---- blocks that may wait for each other ---- */

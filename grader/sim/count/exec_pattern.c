@@ -125,6 +125,13 @@ static bool has_countable_words(const struct access_pattern *m, u8 space, u32 sp
            m->max_offset - m->min_offset < 4 * MAX_COUNTED_WORDS;
 }
 
+/* Returns true if each active lane accesses a bank of its own, so that no two share a word. */
+static bool has_own_banks(const u32 word[32], u32 mask) {
+    u32 banks = 0;
+    FOR_LANES banks |= (mask >> l & 1) << word[l] % BANKS;
+    return __builtin_popcount(banks) == __builtin_popcount(mask);
+}
+
 /* Counts by a table of all words how the lanes share them, and the wavefronts: the largest number
  * of distinct words in one bank. Comparing all lanes with each takes longer. The table is zero
  * between calls. */
@@ -134,6 +141,8 @@ static struct lane_sharing count_words(struct access_pattern *m) {
     struct lane_sharing s = {0, 0, 0};
     u32 word[32], max_words = 0;
     FOR_LANES word[l] = (u32)(m->lane_offset[l] - m->min_offset) >> 2;
+    m->wavefronts = m->min_wavefronts = 1;
+    if (has_own_banks(word, m->mask)) return (struct lane_sharing){m->mask, 0, m->mask != 0};
     FOR_ACTIVE_LANES(m->mask) {
         u8 *bank = &words_in_bank[word[l] % BANKS];
         u32 lanes = ++lanes_of_word[word[l]], is_first = lanes == 1,
@@ -144,7 +153,7 @@ static struct lane_sharing count_words(struct access_pattern *m) {
     }
     FOR_ACTIVE_LANES(m->mask) s.duplicate_mask |= (u32)(lanes_of_word[word[l]] > 1) << l;
     FOR_ACTIVE_LANES(m->mask) lanes_of_word[word[l]] = 0;
-    m->wavefronts = max_words, m->min_wavefronts = 1;
+    m->wavefronts = max_words;
     return s;
 }
 

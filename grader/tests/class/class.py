@@ -10,7 +10,7 @@ solutions and starter files of one exercise, which are in the build cache after 
 import argparse, csv, os, random, re, shutil, signal, sqlite3, subprocess, sys, tempfile, threading, time, zipfile, io, tarfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../bench")
-from alone import flags_of, nvcc_alone
+from alone import flags_of, nvcc_alone, timed
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from watched import watched
 
@@ -180,6 +180,12 @@ def twice(o, want):
 
 # ---- against nvcc alone ----
 
+def check_solutions(o, r):
+    status, said = watched(command_of(o, f"{o.work}/compiled{r}.db", f"{o.work}/compiled{r}.out"))[:2]
+    if status != 0:
+        fail(f"solutions: status {status}: {said}")
+
+
 def compiled(o, root):
     """Answers that differ in a comment; the two take turns, so that what else the machine does falls on both."""
     solution, flags, sums = open(f"{root}/solutions/{EXERCISE}.cu").read(), flags_of(root), [0, 0, 0, 0]
@@ -193,11 +199,8 @@ def compiled(o, root):
             open(files[-1], "w").write(f"// {r} {i} {time.time()}\n" + solution)
         open(o.roster, "w").write("id\n" + "".join(f"c{i:03d}\n" for i in range(len(files))))
         wall, cpu = nvcc_alone(o.build, files, flags)
-        began = time.time()
-        status, said, used, _, _ = watched(command_of(o, f"{o.work}/compiled{r}.db", f"{o.work}/compiled{r}.out"))
-        if status != 0:
-            fail(f"solutions: status {status}: {said}")
-        for k, x in enumerate((wall, cpu, time.time() - began, used)):
+        graded = timed(lambda: check_solutions(o, r))
+        for k, x in enumerate((wall, cpu, *graded)):
             sums[k] += x
     n = o.compiled // rounds * rounds
     say(f"{n} different solutions: nvcc and ptxas alone {sums[0] / n:.2f} s each, {sums[1] / n:.2f} s of processors; the grader {sums[2] / n:.2f} s, "

@@ -78,6 +78,27 @@ START_TEST(a_prefetched_case_equals_a_direct_one) {
 }
 END_TEST
 
+/* A page that is given back reads as zeros; the sanitizer's memory is never given back. */
+START_TEST(released_inputs_are_drawn_again) {
+    static const struct ex_case mapped = {.dim = {3000001}};
+    struct problem p, again;
+    struct err e = {0};
+    ck_assert(problem_open(&p, &ex, &mapped, &e) && problem_open(&again, &ex, &mapped, &e));
+    inputs_draw_round(&p, "seed", 5, 1, true), inputs_draw_round(&again, "seed", 5, 1, true);
+    problem_release_initial(&again);
+#ifndef __SANITIZE_ADDRESS__
+    for (unsigned i = 2; i < 4; i++) {
+        const float *in = again.arg[i].initial;
+        ck_assert(in[mapped.dim[0] / 2] == 0 && in[mapped.dim[0] / 2 + 1] == 0);
+    }
+#endif
+    inputs_draw_round(&again, "seed", 5, 1, true);
+    for (unsigned i = 2; i < 4; i++)
+        ck_assert(!memcmp(p.arg[i].initial, again.arg[i].initial, p.arg[i].bytes));
+    problem_close(&p), problem_close(&again);
+}
+END_TEST
+
 START_TEST(prefetched_inputs_of_another_case_are_not_used) {
     struct input_prefetch *a = input_prefetch_start(&ex, &large, "seed", 5);
     struct problem p;
@@ -135,6 +156,7 @@ UNIT_SUITE(grader_inputs) {
     Suite *s = suite_create("grader_inputs");
     TCase *t = tcase_create("grader_inputs");
     tcase_add_loop_test(t, a_prefetched_case_equals_a_direct_one, 0, 2);
+    tcase_add_test(t, released_inputs_are_drawn_again);
     tcase_add_test(t, prefetched_inputs_of_another_case_are_not_used);
     tcase_add_test(t, sandboxes_cannot_read_prefetched_inputs);
     tcase_add_test(t, an_unused_prefetch_process_is_terminated);

@@ -16,25 +16,50 @@ static char build[4096], work[4200];
 static const char *const programs[] = {"native_loops", "native_tiles"};
 enum { PROGRAM_COUNT = sizeof programs / sizeof *programs };
 
+/* Makes WORK/NAME from the text of a .cu file. */
+static void build_source(const char *name, const char *source) {
+    char path[sizeof work + 32], file[32];
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/%s.cu", work, name);
+    ck_assert_msg(file_write(path, source, strlen(source), &e), "%s", e.text);
+    snprintf(file, sizeof file, "%s.cu", name);
+    ck_assert_int_eq(build_kept_program(work, file, file, name), 0);
+}
+
+/* A number that no earlier run had. */
+static unsigned fresh_number(void) { return (unsigned)time(NULL) * 4099 + (unsigned)getpid(); }
+
+/* Makes WORK/fresh: two kernels that no earlier run has compiled. */
+static void make_fresh_program(void) {
+    char source[700];
+    snprintf(source, sizeof source,
+             "#include <cstdio>\n"
+             "__global__ void fill(int *p, int n) {\n"
+             "    for (int i = threadIdx.x; i < n; i += 32) p[i] = i * %uu + p[i];\n"
+             "}\n"
+             "__global__ void sum(int *p, int n) {\n"
+             "    int s = 0;\n"
+             "    for (int i = threadIdx.x; i < n; i += 32) s += p[i] ^ %uu;\n"
+             "    atomicAdd(p, s);\n"
+             "}\n"
+             "int main() { int *p, r; cudaMalloc(&p, 4096); cudaMemset(p, 0, 4096);\n"
+             "    fill<<<1, 32>>>(p, 1024); sum<<<1, 32>>>(p, 1024);\n"
+             "    cudaMemcpy(&r, p, 4, cudaMemcpyDefault); printf(\"%%d\\n\", r); }\n",
+             fresh_number(), fresh_number());
+    build_source("fresh", source);
+}
+
 static void make_programs(void) {
     snprintf(build, sizeof build, "%s", build_folder());
     snprintf(work, sizeof work, "%s/tests/native", build);
     ck_assert_int_eq(shell("mkdir -p %s", work), 0);
+    make_fresh_program();
     for (unsigned i = 0; i < PROGRAM_COUNT; i++) {
         char source[128], output[sizeof work + 128];
         snprintf(source, sizeof source, "grader/tests/programs/%s.cu", programs[i]);
         snprintf(output, sizeof output, "%s/%s", work, programs[i]);
         ck_assert_int_eq(build_kept_program(".", source, source, output), 0);
     }
-}
-
-/* Makes WORK/NAME from the text of a .cu file. */
-static void build_source(const char *name, const char *source) {
-    char path[sizeof work + 32];
-    struct err e = {0};
-    snprintf(path, sizeof path, "%s/%s.cu", work, name);
-    ck_assert_msg(file_write(path, source, strlen(source), &e), "%s", e.text);
-    ck_assert_int_eq(shell("%s/simgpu nvcc %s -o %s/%s", build, path, work, name), 0);
 }
 
 /* Also with the time model, whose launches trace some of the blocks. */
@@ -53,8 +78,10 @@ END_TEST
 /* A store of the value that is already there is no race, so the race detector needs the values that
  * native code stores. */
 START_TEST(native_code_gives_the_same_findings) {
-    ck_assert_int_eq(
-        shell("%s/simgpu nvcc grader/tests/torture/race_rows.cu -o %s/race_rows", build, work), 0);
+    static const char source[] = "grader/tests/torture/race_rows.cu";
+    char output[sizeof work + 16];
+    snprintf(output, sizeof output, "%s/race_rows", work);
+    ck_assert_int_eq(build_kept_program(".", source, source, output), 0);
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(shell("%s/simgpu run %s %s/race_rows >%s/races%d 2>&1; test $? -lt 126",
                                build, i ? "--native" : "--no-native", work, work, i),
@@ -64,35 +91,11 @@ START_TEST(native_code_gives_the_same_findings) {
 }
 END_TEST
 
-/* A number that no earlier run had. */
-static unsigned fresh_number(void) { return (unsigned)time(NULL) * 4099 + (unsigned)getpid(); }
-
-/* Makes WORK/NAME: two kernels that no earlier run has compiled. */
-static void build_fresh(const char *name) {
-    char source[700];
-    snprintf(source, sizeof source,
-             "#include <cstdio>\n"
-             "__global__ void fill(int *p, int n) {\n"
-             "    for (int i = threadIdx.x; i < n; i += 32) p[i] = i * %uu + p[i];\n"
-             "}\n"
-             "__global__ void sum(int *p, int n) {\n"
-             "    int s = 0;\n"
-             "    for (int i = threadIdx.x; i < n; i += 32) s += p[i] ^ %uu;\n"
-             "    atomicAdd(p, s);\n"
-             "}\n"
-             "int main() { int *p, r; cudaMalloc(&p, 4096); cudaMemset(p, 0, 4096);\n"
-             "    fill<<<1, 32>>>(p, 1024); sum<<<1, 32>>>(p, 1024);\n"
-             "    cudaMemcpy(&r, p, 4, cudaMemcpyDefault); printf(\"%%d\\n\", r); }\n",
-             fresh_number(), fresh_number());
-    build_source(name, source);
-}
-
 /* Once, though the program has two kernels; without --native, never. */
 START_TEST(without_a_sandbox_the_interpreter_runs) {
     static const char *const options[] = {"--native", "", "--no-native"};
-    build_fresh("no_sandbox");
     for (unsigned i = 0; i < 3; i++) {
-        ck_assert_int_eq(shell("env WARPBOOK_JAIL_TIER=none %s/simgpu run %s %s/no_sandbox "
+        ck_assert_int_eq(shell("env WARPBOOK_JAIL_TIER=none %s/simgpu run %s %s/fresh "
                                "2>%s/err >%s/out%u",
                                build, options[i], work, work, work, i),
                          0);
@@ -107,10 +110,9 @@ END_TEST
 /* The generated code is kept in TMPDIR whenever gcc is about to run. */
 START_TEST(only_long_kernels_are_compiled) {
     static const char *const options[] = {"", "--native"};
-    build_fresh("short");
     for (unsigned i = 0; i < 2; i++)
         ck_assert_int_eq(shell("rm -rf %s/kept_code && mkdir %s/kept_code && SIMGPU_KEEP_NATIVE=1 "
-                               "TMPDIR=%s/kept_code %s/simgpu run %s %s/short >/dev/null && "
+                               "TMPDIR=%s/kept_code %s/simgpu run %s %s/fresh >/dev/null && "
                                "test $(ls %s/kept_code | wc -l) = %u",
                                work, work, work, build, options[i], work, work, 2 * i),
                          0);
@@ -146,9 +148,8 @@ END_TEST
 
 /* Where no sandbox works, native code can only be that of the run before. */
 START_TEST(native_objects_are_kept) {
-    build_fresh("kept");
     for (unsigned i = 0; i < 2; i++) {
-        ck_assert_int_eq(shell("%s %s/simgpu run --native %s/kept 2>%s/err >/dev/null",
+        ck_assert_int_eq(shell("%s %s/simgpu run --native %s/fresh 2>%s/err >/dev/null",
                                i ? "WARPBOOK_JAIL_TIER=none" : "", build, work, work),
                          0);
         ck_assert_int_eq(shell("grep -q 'no native code' %s/err", work), 1);

@@ -437,17 +437,21 @@ START_TEST(each_student_has_a_page) {
 }
 END_TEST
 
+/* Those that write to a store. */
 static void add_tests(TCase *t) {
     tcase_add_test(t, only_the_roster_gives_a_zero);
-    tcase_add_test(t, cells_that_begin_a_formula_are_defused);
-    tcase_add_test(t, a_store_that_cannot_be_written_says_so);
-    tcase_add_test(t, table_columns_align_for_any_script);
-    tcase_add_test(t, the_unedited_starter_is_reported_as_not_started);
     tcase_add_test(t, a_second_run_grades_only_changes);
     tcase_add_test(t, repeated_intake_removes_nothing);
+    tcase_add_test(t, merged_shards_equal_a_full_run);
+    tcase_set_timeout(t, 180);
+}
+
+/* Of what exports and pages contain, and of gradings. */
+static void add_export_tests(TCase *t) {
+    tcase_add_test(t, table_columns_align_for_any_script);
+    tcase_add_test(t, the_unedited_starter_is_reported_as_not_started);
     tcase_add_test(t, ungraded_submissions_have_no_score_in_any_format);
     tcase_add_test(t, a_result_can_be_reproduced_and_regraded);
-    tcase_add_test(t, merged_shards_equal_a_full_run);
     tcase_add_test(t, reasons_explain_each_verdict);
     tcase_add_test(t, similar_reads_the_stores_of_this_and_an_earlier_class);
     tcase_add_test(t, a_frozen_assignment_refuses_another_grader);
@@ -459,5 +463,10 @@ static void add_tests(TCase *t) {
 UNIT_SUITE(store) {
     Suite *s = suite_create("store");
     store_fixture_add_cases(s, "store", add_tests);
+    store_fixture_add_long_server_cases(s, "exports", add_export_tests);
+    TCase *t = tcase_create("without a class");
+    tcase_add_test(t, cells_that_begin_a_formula_are_defused);
+    tcase_add_test(t, a_store_that_cannot_be_written_says_so);
+    suite_add_tcase(s, t);
     return s;
 }
