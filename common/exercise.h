@@ -51,6 +51,9 @@ struct ex_rng; /* random numbers from the grader's seed, which the student canno
 uint64_t ex_random(struct ex_rng *r);
 double ex_uniform(struct ex_rng *r, double low, double high);
 long ex_uniform_int(struct ex_rng *r, long low, long high); /* both included */
+/* Returns a number below n that no other of n successive rounds of the case gets. Each `purpose`
+ * below 4 has numbers of its own. */
+long ex_stratum(const struct ex_rng *r, long n, unsigned purpose);
 
 typedef size_t ex_count_fn(const struct ex_case *c);
 typedef double ex_value_fn(const struct ex_case *c, struct ex_rng *r);
@@ -124,6 +127,10 @@ struct exercise {
     struct ex_draw draw;           /* further cases, checked after `cases` */
     struct ex_case technique_case; /* its counters decide goals and guards */
     struct ex_case timed_case;     /* the timed size */
+    /* Rounds of these two cases, each with fresh inputs; 0 = 1. If few elements decide the result,
+     * a version that skips elements passes a round by chance. Let every round have others
+     * (ex_stratum), so that it doesn't pass all. */
+    unsigned known_size_rounds;
     ex_reference_fn *reference;
     ex_tolerance_fn *tolerance;
     /* The bytes that the problem must move and the operations that it must do, for the roofline. */

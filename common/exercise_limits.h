@@ -65,6 +65,10 @@ static inline void ex_require_no_bank_conflicts(const char *reason) {
     ex_require_at_most("bank_conflicts", 0, reason);
 }
 
+/* About half of an H200's 132 SMs. Versions with fewer, larger blocks can be as fast as the model
+ * solution, and what idle SMs cost shows in the time. */
+enum { EX_MIN_BLOCKS = 64 };
+
 /* Guard: without it, a few blocks could do all the work with few atomics and read every byte once,
  * while the other SMs are idle. */
 static inline void ex_require_min_blocks(double min_blocks) {

@@ -79,7 +79,7 @@ START_TEST(writes_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(EX_MIN_BLOCKS); }
 END_TEST
 
 /* The idea that separates the ladder's last step from the model solution. */

@@ -98,7 +98,7 @@ START_TEST(lanes_take_new_walks) {
 }
 END_TEST
 
-START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(EX_MIN_BLOCKS); }
 END_TEST
 
 /* Ideas that separate the ladder's last steps, and other ways to the goal, from the model solution.

@@ -107,7 +107,7 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(EX_MIN_BLOCKS); }
 END_TEST
 
 /* Ideas that separate the ladder's last steps from the model solution. */

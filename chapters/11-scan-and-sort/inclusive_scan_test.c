@@ -110,7 +110,7 @@ START_TEST(writes_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(EX_MIN_BLOCKS); }
 END_TEST
 
 /* Ideas of the ladder's last step. Two reads of the input take 1/16 of a request for each element

@@ -92,7 +92,7 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(EX_MIN_BLOCKS); }
 END_TEST
 
 /* Ideas that separate the ladder's last step from the model solution. Three barriers for each 256

@@ -128,7 +128,7 @@ START_TEST(reads_are_coalesced) {
 }
 END_TEST
 
-START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(EX_MIN_BLOCKS); }
 END_TEST
 
 /* The idea that separates versions which reach the goals from the model solution. */

@@ -149,7 +149,7 @@ START_TEST(few_inactive_lanes) {
 }
 END_TEST
 
-START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(EX_MIN_BLOCKS); }
 END_TEST
 
 /* Ideas of the ladder's last step. Values and columns of 32 elements take 2 requests by words and

@@ -70,7 +70,7 @@ START_TEST(each_byte_is_moved_once) {
     ex_require_at_most("local_requests", 0, "data doesn't need to pass through local memory");
 }
 END_TEST
-START_TEST(many_SMs_work) { ex_require_min_blocks(128); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(EX_MIN_BLOCKS); }
 END_TEST
 
 /* An H200 needs 11 KB in flight on each SM, and more under load. A buffer also waits for its copy

@@ -108,7 +108,7 @@ END_TEST
 
 /* A round's three kernels are as many blocks; one for all of n would leave the other SMs idle. A
  * grid that stays resident has at least one for each SM. */
-START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(EX_MIN_BLOCKS); }
 END_TEST
 
 /* For 4 sectors of a warp's numbers, x has loads of 5, 4 and 5 sectors, y two of 4; a shift and a

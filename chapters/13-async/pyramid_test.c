@@ -98,7 +98,7 @@ START_TEST(levels_are_read_once) {
 }
 END_TEST
 
-START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(EX_MIN_BLOCKS); }
 END_TEST
 
 static void tests(TCase *correctness, TCase *goals, TCase *guards) {

@@ -104,7 +104,7 @@ START_TEST(no_bank_conflicts) {
 }
 END_TEST
 
-START_TEST(many_SMs_work) { ex_require_min_blocks(132); }
+START_TEST(many_SMs_work) { ex_require_min_blocks(EX_MIN_BLOCKS); }
 END_TEST
 
 /* If one block fills an SM's 227 KB, no box is in flight while it computes. */

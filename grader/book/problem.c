@@ -18,6 +18,7 @@ void problem_rng_init(struct ex_rng *r, const char *seed, const char *purpose, u
                       unsigned part) {
     struct hash h;
     char hex[HASH_HEX_SIZE];
+    r->case_key = r->round = 0;
     hash_init(&h);
     hash_update_string(&h, seed);
     hash_update_string(&h, purpose);
@@ -53,6 +54,11 @@ long ex_uniform_int(struct ex_rng *r, long low, long high) {
     uint64_t offset =
         span ? (uint64_t)(((unsigned __int128)ex_random(r) * span) >> 64) : ex_random(r);
     return (long)((uint64_t)low + offset);
+}
+
+long ex_stratum(const struct ex_rng *r, long n, unsigned purpose) {
+    uint64_t start = r->case_key >> 16 * purpose & 0xffff;
+    return (long)((start + r->round) % (uint64_t)n);
 }
 
 /* ---- sizes ---- */

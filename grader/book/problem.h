@@ -9,7 +9,9 @@
 #include <stdbool.h>
 
 struct ex_rng {
-    uint64_t s[4]; /* xoshiro256** */
+    uint64_t s[4];     /* xoshiro256** */
+    uint64_t case_key; /* ex_stratum's secret: the same in all rounds of a case */
+    unsigned round;
 };
 /* Initializes a generator for one purpose: a name for what is drawn, such as the exercise's id, the
  * index of the case and a part of it. Equal arguments give equal numbers; any difference gives

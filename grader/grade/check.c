@@ -378,8 +378,8 @@ bool check_run(struct grading_ctx *g) {
     if (g->o->only_case || passed < tests) return false;
     /* The technique and the timed size must be correct too, or code could behave differently there.
      */
-    if (check_case(g, &g->ex->technique_case, grade_plan_counted, " (counted)", &g->launch_stats) !=
-        V_AC)
+    struct case_plan plan = grade_known_size_plan(g->ex, &grade_plan_counted);
+    if (check_case(g, &g->ex->technique_case, plan, " (counted)", &g->launch_stats) != V_AC)
         return false;
     report_progress(g, "%s", "technique");
     check_goals(g);

@@ -44,6 +44,8 @@ extern const struct case_plan grade_plan_counted;
 const struct case_plan *grade_reference_plan(const struct exercise *ex);
 /* The timed size with every block. */
 extern const struct case_plan grade_plan_full_grid;
+/* Returns the plan with the rounds of the two cases whose sizes are known. */
+struct case_plan grade_known_size_plan(const struct exercise *ex, const struct case_plan *plan);
 /* A case that exceeds its plan's budget runs again with this many times the model solution's
  * instructions, if that is more: a version may be correct and slow. */
 enum { SLOW_VERSION_FACTOR = 40, MAX_INSTRUCTIONS = 1000000000 };

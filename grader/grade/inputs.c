@@ -26,10 +26,13 @@ void inputs_draw_scalars(struct problem *p, const char *seed, unsigned index) {
 
 void inputs_draw_round(struct problem *p, const char *seed, unsigned index, unsigned round,
                        bool outputs) {
-    struct ex_rng rng;
+    struct ex_rng rng, key;
     char purpose[256];
+    snprintf(purpose, sizeof purpose, "%s strata", book_id(p->ex));
+    problem_rng_init(&key, seed, purpose, index, 0);
     snprintf(purpose, sizeof purpose, "%s buffers", book_id(p->ex));
     problem_rng_init(&rng, seed, purpose, index, round);
+    rng.round = round, rng.case_key = ex_random(&key);
     problem_draw_buffers(p, &rng, outputs);
 }
 

@@ -422,6 +422,9 @@ static bool is_call_correct(struct session *s, const struct case_plan *plan, uns
     return correct;
 }
 
+static const char one_set_passed[] =
+    "One set of random inputs gave a correct result, the next one did not:";
+
 /* Returns what made a second call fail; its inputs are other ones than the first call's, and so is
  * its state. A deadline leaves no time for other calls. */
 static const char *second_call_note(struct session *s, const struct case_plan *plan, unsigned round,
@@ -430,8 +433,7 @@ static const char *second_call_note(struct session *s, const struct case_plan *p
         return "The first call was correct, the second one was not. It found device variables as "
                "the first call left them, blocks that see each other's writes ran in reverse "
                "order, and __activemask() found half of the lanes in divergent code.";
-    if (!is_call_correct(s, plan, round, FIRST_CALL))
-        return "One set of random inputs gave a correct result, the next one did not:";
+    if (!is_call_correct(s, plan, round, FIRST_CALL)) return one_set_passed;
     if (!is_call_correct(s, plan, round, SECOND_CALL_IN_ORDER))
         return "The first call was correct, the second one was not. It found device variables as "
                "the first call left them.";
@@ -440,15 +442,19 @@ static const char *second_call_note(struct session *s, const struct case_plan *p
            "divergent code; a GPU may do either.";
 }
 
+static void prepend_line(const char *line, struct case_run *out) {
+    struct buf text = {0};
+    buf_printf(&text, "%s\n", line);
+    buf_add(&text, out->message.data, out->message.size);
+    buf_free(&out->message);
+    out->message = text;
+}
+
 /* Puts the note before the errors of the second call. */
 static void explain_second_call(struct session *s, const struct case_plan *plan, unsigned round,
                                 struct case_run *out) {
     bool may_run = out->verdict == V_WA || out->verdict == V_RTE || out->is_deadlocked;
-    struct buf text = {0};
-    buf_printf(&text, "%s\n", second_call_note(s, plan, round, may_run));
-    buf_add(&text, out->message.data, out->message.size);
-    buf_free(&out->message);
-    out->message = text;
+    prepend_line(second_call_note(s, plan, round, may_run), out);
 }
 
 static void log_leaks(struct session *s) {
@@ -473,6 +479,7 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
         bool is_second = is_second_call(s, round);
         v = replay_once(s, plan, round, is_second ? SECOND_CALL : FIRST_CALL, out);
         if (v != V_AC && is_second) explain_second_call(s, plan, round, out);
+        else if (v != V_AC && round) prepend_line(one_set_passed, out);
     }
     if (!s->is_recorded) return v;
     log_leaks(s);

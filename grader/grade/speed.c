@@ -288,7 +288,9 @@ static enum verdict check_timed(struct grading_ctx *g, struct session *other_ses
     if (other_session) g->session = other_session;
     char suffix[64] = " (timed)";
     if (other_session) snprintf(suffix, sizeof suffix, " (timed, on %s)", g->o->device->name);
-    enum verdict v = check_case(g, &g->ex->timed_case, grade_plan_full_grid, suffix, stats_out);
+    enum verdict v =
+        check_case(g, &g->ex->timed_case, grade_known_size_plan(g->ex, &grade_plan_full_grid),
+                   suffix, stats_out);
     g->session = saved_session;
     if (v == V_TLE && !g->is_deadlocked) g->r->ncases = old_ncases, g->stopped = false;
     return v;

@@ -147,6 +147,31 @@ START_TEST(drawn_sizes_of_every_exercise_lie_within_its_spans) {
 }
 END_TEST
 
+static void check_index_range(const struct exercise *ex, const struct ex_case *c) {
+    for (unsigned i = 0; i < ex->nargs; i++)
+        if (ex->args[i].count)
+            ck_assert_msg(ex->args[i].count(c) <= INT32_MAX, "%s: `%s` has %zu elements", ex->name,
+                          ex->args[i].name, ex->args[i].count(c));
+}
+
+/* docs/student-guide.md promises that an int can hold an index; intensity.md, that it can hold the
+ * numbers of operations and bytes: 2 n steps and 12 n. */
+START_TEST(an_int_holds_every_index) {
+    struct err e = {0};
+    ck_assert_msg(book_open(&e), "%s", e.text);
+    for (unsigned i = 0; i < book_count(); i++) {
+        const struct exercise *ex = book_at(i);
+        for (unsigned k = 0; k < ex->ncases; k++) check_index_range(ex, &ex->cases[k]);
+        check_index_range(ex, &ex->technique_case);
+        check_index_range(ex, &ex->timed_case);
+        if (strcmp(ex->name, "intensity")) continue;
+        ck_assert(2 * ex->timed_case.dim[0] * ex->timed_case.dim[1] <= INT32_MAX);
+        ck_assert(12 * ex->timed_case.dim[0] <= INT32_MAX);
+        ck_assert(2 * ex->draw.dim[0].high * ex->draw.dim[1].high <= INT32_MAX);
+    }
+}
+END_TEST
+
 START_TEST(drawn_sizes_respect_steps_and_powers) {
     static const struct exercise ex = {
         .name = "stepped",
@@ -327,6 +352,7 @@ UNIT_SUITE(drawn_cases) {
     tcase_add_test(t, sizes_are_those_of_a_second_program);
     tcase_add_test(t, drawn_sizes_span_orders_of_magnitude);
     tcase_add_test(t, drawn_sizes_of_every_exercise_lie_within_its_spans);
+    tcase_add_test(t, an_int_holds_every_index);
     tcase_add_test(t, drawn_sizes_respect_steps_and_powers);
     tcase_add_test(t, the_adjust_function_constrains_drawn_sizes);
     tcase_add_test(t, every_exercise_draws_sizes_or_gives_a_reason);

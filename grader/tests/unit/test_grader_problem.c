@@ -54,7 +54,7 @@ static void make(struct problem *p, const struct exercise *ex, const struct ex_c
 
 /* Reference values: xoshiro256** with state 1, 2, 3, 4, from the authors' published C code. */
 START_TEST(generator_is_xoshiro) {
-    struct ex_rng r = {{1, 2, 3, 4}};
+    struct ex_rng r = {.s = {1, 2, 3, 4}};
     ck_assert_uint_eq(ex_random(&r), 11520);
     ck_assert_uint_eq(ex_random(&r), 0);
     ck_assert_uint_eq(ex_random(&r), 1509978240);
