@@ -6,6 +6,7 @@
  *   decode_op.c            operands, opcode look-up, instructions that are an expression
  *   decode_mem.c           loads, stores, atomics, address conversions
  *   decode_lower.c         instructions made of other opcodes
+ *   eviction.c             cache hints: the order in which L2 evicts
  *   decode_async.c         cp.async, mbarrier, bulk copies
  *   decode_tensor.c        bulk copies by tensor maps
  *   decode_tensormap.c     tensor maps that kernels change
@@ -90,9 +91,13 @@ bool decode_tensor(struct decoder *d);
 bool decode_tensormap(struct decoder *d);
 bool decode_fence(struct decoder *d);
 bool decode_mbarrier(struct decoder *d);
-bool decode_video(struct decoder *d);        /* decode_lower.c */
-bool decode_createpolicy(struct decoder *d); /* createpolicy: its result becomes 0 */
-bool decode_alloca(struct decoder *d);       /* alloca, stacksave, stackrestore */
+bool decode_video(struct decoder *d); /* decode_lower.c */
+bool decode_createpolicy(struct decoder *d);
+/* eviction.c: sets the class of lines that the instruction's cache hints give them in L2. */
+void decode_set_eviction(const struct decoder *d, struct mem_desc *m);
+/* Returns the value of the policy that a createpolicy makes. */
+u64 decode_policy_value(const struct ptx_insn *in);
+bool decode_alloca(struct decoder *d); /* alloca, stacksave, stackrestore */
 /* Emit the begin and end of a function that calls alloca; the end frees what it allocated. */
 void decode_emit_stack_prologue(struct decoder *d);
 void decode_emit_stack_epilogue(struct decoder *d);

@@ -102,6 +102,7 @@ static bool decode_cp_async(struct decoder *d) {
                          .reg_bytes = 4,
                          .type = PTX_B32,
                          .cache_op = decode_opcode_has(in->opcode, "cg") ? 'g' : 0};
+    decode_set_eviction(d, &m);
     for (unsigned i = 0; i < m.count; i++) m.reg[i] = decode_slot_new(d, 4);
     bool is_full_copy = operand[0] == REF_NONE && operand[1] == REF_NONE;
     if (!(is_full_copy ? decode_emit_access(d, &m, &in->operands[1])
@@ -110,6 +111,7 @@ static bool decode_cp_async(struct decoder *d) {
     m.verb = MEM_STORE;
     m.space = SPACE_SHARED;
     m.cache_op = 0;
+    m.l2_eviction = L2_EVICT_NORMAL;
     m.is_cp_async = true;
     u32 load = d->m->nops - 1;
     if (!decode_emit_access(d, &m, &in->operands[0])) return false;
@@ -300,11 +302,7 @@ static bool decode_bulk_copy(struct decoder *d) {
     o->src[1] = src;
     o->src[2] = size;
     o->src[3] = mbarrier;
-    o->aux = decode_add_desc(d, &(struct mem_desc){.verb = MEM_STORE,
-                                                   .space = SPACE_GENERIC,
-                                                   .type = PTX_B8,
-                                                   .cache_op = 'g',
-                                                   .is_bulk = true});
+    o->aux = decode_add_bulk_desc(d);
     o->imm = strncmp(to, "shared", 6) == 0
                  ? (strncmp(from, "shared", 6) == 0 ? BULK_SHARED_TO_SHARED : BULK_GLOBAL_TO_SHARED)
                  : BULK_SHARED_TO_GLOBAL;

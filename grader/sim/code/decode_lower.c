@@ -88,7 +88,7 @@ bool decode_set(struct decoder *d) {
                              k->bytes == 2 ? PTX_B16 : PTX_B32);
 }
 
-/* ---- createpolicy: the policy is 0 ---- */
+/* ---- createpolicy ---- */
 
 bool decode_createpolicy(struct decoder *d) {
     unsigned bytes;
@@ -97,9 +97,9 @@ bool decode_createpolicy(struct decoder *d) {
         return false;
     if (bytes != 4 && bytes != 8) return decode_unsupported(d, "registers of the wrong size in");
     if (dst == REF_NONE) dst = decode_slot_new(d, bytes);
-    ref zero = decode_slot_const(d, 0, bytes);
+    ref policy = decode_slot_const(d, decode_policy_value(d->insn), bytes);
     struct op *o = decode_emit_named(d, bytes == 8 ? "mov.b64" : "mov.b32");
-    o->src[0] = zero;
+    o->src[0] = policy;
     o->dst = dst;
     return true;
 }

@@ -1,8 +1,8 @@
 /* decode_mem.c — decodes loads, stores, atomics and address conversions. See decode.h.
  *
  * ld{.weak|.volatile|.relaxed|.acquire}{.scope}{.space}{.nc}{.cache hints}{.vec}.type d, [a]
- * Modifiers without an effect here (scopes, cache hints, eviction priorities) are known by name;
- * any other is an error. */
+ * Modifiers without an effect here (scopes, prefetch sizes, L1's eviction priorities) are known
+ * by name; any other is an error. eviction.c has the eviction classes of L2. */
 #include "grader/sim/code/decode.h"
 
 #include "grader/sim/device.h"
@@ -17,6 +17,7 @@ enum modifier_kind {
     PART_CLUSTER_SCOPE,
     PART_VECTOR,
     PART_CACHE,
+    PART_EVICTION,
     PART_NC,
     PART_ATOM
 };
@@ -63,14 +64,13 @@ static const struct {
     {"L1::evict_first", PART_IGNORED, 0},
     {"L1::evict_unchanged", PART_IGNORED, 0},
     {"L1::no_allocate", PART_CACHE, 'n'},
-    {"L2::evict_last", PART_IGNORED, 0},
-    {"L2::evict_first", PART_IGNORED, 0},
-    {"L2::evict_normal", PART_IGNORED, 0},
+    {"L2::evict_last", PART_EVICTION, L2_EVICT_LAST},
+    {"L2::evict_first", PART_EVICTION, L2_EVICT_FIRST},
+    {"L2::evict_normal", PART_EVICTION, L2_EVICT_NORMAL},
     {"L2::64B", PART_IGNORED, 0},
     {"L2::128B", PART_IGNORED, 0},
     {"L2::256B", PART_IGNORED, 0},
-    {"L2::cache_hint", PART_IGNORED,
-     0}, /* the last operand is a policy; what L2 keeps is not modelled */
+    {"L2::cache_hint", PART_IGNORED, 0}, /* the last operand is a policy: eviction.c */
 #define ATOM(id, name) {name, PART_ATOM, ATOM_##id},
 #include "grader/sim/code/atoms.def"
 #undef ATOM
@@ -92,6 +92,7 @@ static bool parse_part(struct mem_desc *m, const char *name) {
             break;
         case PART_VECTOR: m->count = modifiers[i].value; break;
         case PART_CACHE: m->cache_op = modifiers[i].value; break;
+        case PART_EVICTION: m->l2_eviction = modifiers[i].value; break;
         case PART_NC: m->nc = 1; break;
         case PART_ATOM: m->atom = modifiers[i].value; break;
         case PART_IGNORED: break;
@@ -116,6 +117,7 @@ static bool parse_modifiers(struct decoder *d, struct mem_desc *m) {
             return decode_unsupported(d, "not implemented: modifier .%s in", part);
     }
     if (t == PTX_NO_TYPE || t == PTX_PRED) return decode_unsupported(d, "missing type in");
+    decode_set_eviction(d, m);
     return true;
 }
 
@@ -129,11 +131,13 @@ u32 decode_add_desc(struct decoder *d, const struct mem_desc *desc) {
 }
 
 u32 decode_add_bulk_desc(struct decoder *d) {
-    return decode_add_desc(d, &(struct mem_desc){.verb = MEM_STORE,
-                                                 .space = SPACE_GENERIC,
-                                                 .type = PTX_B8,
-                                                 .cache_op = 'g',
-                                                 .is_bulk = true});
+    struct mem_desc m = {.verb = MEM_STORE,
+                         .space = SPACE_GENERIC,
+                         .type = PTX_B8,
+                         .cache_op = 'g',
+                         .is_bulk = true};
+    decode_set_eviction(d, &m);
+    return decode_add_desc(d, &m);
 }
 
 /* Decodes an element of 128 bits, a register that is two of 64 bits side by side. */

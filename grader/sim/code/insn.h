@@ -194,6 +194,8 @@ enum atom_op {
 };
 
 enum { MERGED_INTO_OTHER = 1 };
+/* The order in which L2 evicts lines; see code/eviction.c. */
+enum l2_eviction { L2_EVICT_NORMAL, L2_EVICT_FIRST, L2_EVICT_LAST };
 enum { AGGREGATE_NEVER, AGGREGATE_ALWAYS, AGGREGATE_FULL_WARPS };
 
 /* A memory instruction. Its address is src[0] (a 32- or 64-bit register, or REF_NONE) + imm. */
@@ -214,6 +216,7 @@ struct mem_desc {
     u8 type;             /* enum ptx_type of the element */
     u8 nc;               /* non-coherent (read-only) path */
     u8 cache_op;         /* 0 default, 'g' .cg, 'a' .ca, 's' .cs, … */
+    u8 l2_eviction;      /* enum l2_eviction: the class that a hint gives its lines */
     /* Index of its statistics slot. Generic accesses have three: + 0 global, + 1 shared, + 2
      * local. */
     u32 stat;

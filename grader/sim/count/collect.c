@@ -204,8 +204,21 @@ static bool is_indexed(const struct op *o) {
     return o->src[0] != REF_NONE && ref_base(o->src[0]) != BASE_CONST;
 }
 
+/* Counts what cache hints mark. */
+static void count_hints(struct sim_counters *c, const struct sim_module *m,
+                        const struct stat_entry *s, u64 sectors, u64 reloads) {
+    bool load = s->verb == MEM_LOAD;
+    if (s->is_texture || s->space != SPACE_GLOBAL || s->verb == MEM_ATOM || s->verb == MEM_RED ||
+        m->mems[m->ops[s->op].aux].l2_eviction != L2_EVICT_FIRST)
+        return;
+    *(load ? &c->evict_first_load_sectors : &c->evict_first_store_sectors) += sectors;
+    c->evict_first_reload_sectors += reloads;
+}
+
 static void count_stats(const struct launch *l, struct line_table *t) {
     const struct sim_module *m = l->module;
+    u64 *reloads = xcalloc(m->nstats + 1ul, sizeof *reloads);
+    count_reloads(l, reloads);
     for (u32 i = 0; i < m->nstats; i++) {
         u64 sum[STAT_COUNT] = {0};
         for (u32 k = 0; k < l->nworkers; k++)
@@ -214,9 +227,11 @@ static void count_stats(const struct launch *l, struct line_table *t) {
                 sum[j] = j == STAT_MAX_MULTIPLICITY ? (v > sum[j] ? v : sum[j]) : sum[j] + v;
             }
         const struct op *o = &m->ops[m->stat_entries[i].op];
-        if (sum[STAT_REQUESTS])
-            count_memory(counters_of(t, o), &m->stat_entries[i], is_indexed(o), sum);
+        if (!sum[STAT_REQUESTS]) continue;
+        count_memory(counters_of(t, o), &m->stat_entries[i], is_indexed(o), sum);
+        count_hints(counters_of(t, o), m, &m->stat_entries[i], sum[STAT_SECTORS], reloads[i]);
     }
+    free(reloads);
 }
 
 static int by_location(const void *a, const void *b) {

@@ -7,3 +7,5 @@
 /* Sums the workers' counts into the result, by source line. Counts of sampled blocks are scaled to
  * the full grid. */
 void count_collect(struct launch *l, struct sim_result *out);
+/* reloads.c: sets, by statistics slot, the sectors that evict-first loads load again. */
+void count_reloads(const struct launch *l, u64 *reloads);

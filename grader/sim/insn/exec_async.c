@@ -333,12 +333,14 @@ static void copy_shadow(struct exec *x, const struct op *o, u32 lane, u64 to, un
 }
 
 void ISAFN(lane_bulk_count)(struct exec *x, const struct op *o, u32 slot, u64 from, u32 n) {
-    u64 *s = x->stats[x->mems[o->aux].stat + slot];
+    u32 stat = x->mems[o->aux].stat + slot;
+    u64 *s = x->stats[stat];
     bool load = slot == BULK_STAT_SHARED_LOAD ||
                 (slot == BULK_STAT_GLOBAL && o->imm == BULK_GLOBAL_TO_SHARED);
     s[STAT_REQUESTS]++;
     s[STAT_LANES] += n;
     s[STAT_SECTORS] += (from + n - 1) / 32 - from / 32 + 1;
+    x->pattern_cache[stat].base = from;
     if (x->trace)
         trace_bulk(x, o, slot == BULK_STAT_GLOBAL ? SPACE_GLOBAL : SPACE_SHARED,
                    load ? MEM_LOAD : MEM_STORE, from, n);

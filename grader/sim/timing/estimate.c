@@ -356,8 +356,7 @@ static void model_time(struct sim *s, const struct sim_launch *l, const struct t
     struct replay_result r;
     struct sim_trace typical = {all->blocks, all->nblocks - p->adds_last}, *trace = &typical;
     time_regions_open(&regions, l->kernel->module, d, o->disabled_terms, all);
-    time_traffic_open(&traffic, s, trace, p->base_block, &p->geometry, d, o,
-                      l->kernel->module->nops);
+    time_traffic_open(&traffic, s, trace, p->base_block, &p->geometry, d, o, l->kernel->module);
     struct schedule *schedule =
         o->disabled_terms & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING) | TERM_BIT(MERGING))
             ? NULL

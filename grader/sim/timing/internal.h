@@ -8,6 +8,7 @@
  *   schedule_replay.c      the part of the machine code that a warp executes
  *   traffic.c              sectors that blocks access and share: how much comes from DRAM
  *   random_access.c        sectors that all blocks access, if they access them at random
+ *   l2_reuse.c             what random accesses find in L2, and what cache hints change
  *   late_touches.c         loads of sectors that a neighbouring block loads earlier
  *   caches.c               L1 and L2 as tag stores
  *   replay.c               one SM runs its blocks, in cycles; sm_model.h has its state
@@ -168,6 +169,9 @@ struct buffer_traffic {
     double neighbor_overlap[3];  /* share of them that the next block in x, y, z accesses too */
     double population[2];        /* sectors of which blocks access random ones; 0 = not random
                                     (random_access.c) */
+    double launch_sectors[2];    /* sectors that the launch moves between L2 and DRAM, if it is cold
+                                    and a wave's footprint fits */
+    double evict_first_share[2]; /* share of its accesses with an evict-first hint */
     double page_cost_factor[2];  /* cost of a DRAM transfer relative to a sequential one */
     double dram_probability[2];  /* that a sector's first access by a block goes to DRAM */
     double early_factor;         /* of it, for a load that no neighbour precedes (late_touches.c) */
@@ -191,10 +195,14 @@ struct grid_geometry {
 
 void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base,
                        const struct grid_geometry *p, const struct gpu_device *d,
-                       const struct time_options *o, u32 nops);
+                       const struct time_options *o, const struct sim_module *m);
 void time_traffic_close(struct traffic *t);
 void time_random_access(struct traffic *t, const struct sector_set *sets,
                         const struct sim_trace *trace);
+/* Sets evict_first_share. */
+void time_l2_hints(struct traffic *t, const struct sim_module *m, const struct sim_trace *trace);
+/* Adds to launch_sectors the random reads of what L2 has evicted since. */
+void time_l2_reuse(struct traffic *t, const struct gpu_device *d, double blocks);
 /* Sets late_share, and the buffers' early_factor. */
 void time_late_touches(struct traffic *t, const struct sim_trace *trace, u64 base_block,
                        const struct grid_geometry *p, u32 nops);

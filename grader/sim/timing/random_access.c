@@ -6,8 +6,8 @@
  * times. Of the sampled blocks' sectors, n1 were accessed by one block, n2 by two. The estimate of
  * the unseen sectors is n1² / 2 n2 (A. Chao, "Nonparametric estimation of the number of classes in
  * a population", 1984). Accesses count as random only if about all pairs of blocks collide; with
- * halos and tiles few pairs collide often, and the estimate is not used. Of many sectors only a
- * part is sampled, selected by a hash.
+ * halos and tiles few pairs collide often, and the estimate is not used. The sectors of a line that
+ * two blocks access are one collision. Of many sectors only a part is sampled, selected by a hash.
  *
  * Pages. A DRAM transfer costs more if it is the only one to its page for a while: if a block
  * accesses only one or two sectors of 4 KiB, and its neighbours none. */
@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_SAMPLED_SECTORS = 1 << 14, MIN_COLLISIONS = 8, MIN_BLOCKS = 8 };
+enum { MAX_SAMPLED_SECTORS = 1 << 15, MIN_COLLISIONS = 8, MIN_BLOCKS = 8 };
 
 struct visit {
     u64 sector; /* line << 3 | verb << 2 | sector of the line */
@@ -49,28 +49,36 @@ static u32 collect_visits(struct visit *v, u32 n, const struct traffic *t,
 
 /* Of one buffer and verb. */
 struct collision_stats {
-    double distinct, singletons, doubletons, colliding_pairs;
-    u8 *pair_collided; /* by pair of blocks; NULL before the first */
+    double distinct, singletons, doubletons, colliding_lines, colliding_pairs;
+    u64 last_collision; /* line << 1 | verb of the last doubleton */
+    u8 *pair_collided;  /* by pair of blocks; NULL before the first */
 };
 
 static void record_visit(struct collision_stats *m, const struct visit *v, u32 count, u32 nblocks) {
     m->distinct++, m->singletons += count == 1, m->doubletons += count == 2;
     u32 pair = v->block * nblocks + v[count - 1].block;
     if (count != 2) return;
+    m->colliding_lines += v->sector >> 2 != m->last_collision;
+    m->last_collision = v->sector >> 2;
     if (!m->pair_collided) m->pair_collided = xcalloc((size_t)nblocks * nblocks, 1);
     if (m->pair_collided[pair]) return;
     m->pair_collided[pair] = 1, m->colliding_pairs++;
 }
 
 /* Returns the number of sectors that the launch's random accesses choose from; 0 if the accesses
- * are not random. */
-static double estimate_population(const struct collision_stats *m, double blocks, u32 shift) {
+ * are not random. The number of collisions scatters by its square root. If the whole buffer is
+ * within two such errors of the estimate, it is taken for the buffer. */
+static double estimate_population(const struct collision_stats *m, double blocks, u32 shift,
+                                  double buffer_sectors) {
     double pairs = blocks * (blocks - 1) / 2,
-           expected_pairs = pairs * (1 - exp(-m->doubletons / pairs));
+           expected_pairs = pairs * (1 - exp(-m->colliding_lines / pairs));
     if (blocks < MIN_BLOCKS || m->doubletons < MIN_COLLISIONS ||
         m->colliding_pairs < expected_pairs / 2)
         return 0;
-    return (m->distinct + m->singletons * m->singletons / (2 * m->doubletons)) * (1u << shift);
+    double estimate =
+        (m->distinct + m->singletons * m->singletons / (2 * m->doubletons)) * (1u << shift);
+    bool is_whole = fabs(estimate - buffer_sectors) < 2 * estimate / sqrt(m->colliding_lines);
+    return is_whole ? buffer_sectors : estimate;
 }
 
 static void set_populations(struct traffic *t, const struct visit *v, u32 n, u32 nblocks,
@@ -81,7 +89,8 @@ static void set_populations(struct traffic *t, const struct visit *v, u32 n, u32
         record_visit(&stats[2 * v[i].buffer + (v[i].sector >> 2 & 1)], v + i, count, nblocks);
     }
     for (u32 k = 0; k < 2 * t->nbuffers; k++) {
-        t->buffer[k / 2].population[k & 1] = estimate_population(&stats[k], nran, shift);
+        t->buffer[k / 2].population[k & 1] =
+            estimate_population(&stats[k], nran, shift, (double)t->buffer[k / 2].bytes / 32);
         free(stats[k].pair_collided);
     }
     free(stats);

@@ -7,9 +7,9 @@
  * each axis, at most the buffer's size. Resident blocks run in step, so what they share comes from
  * DRAM once. If their footprint fits into L2, each sector of the launch's footprint comes once; if
  * not, once in each wave. Random accesses are bounded by the sectors that they choose from
- * (random_access.c). In the replay, a block's first access to a sector goes to DRAM with the
- * probability that yields this total. Later accesses by the same block are up to the L2 model
- * (replay_memory.c). */
+ * (random_access.c), and read again what L2 has evicted since (l2_reuse.c). In the replay, a
+ * block's first access to a sector goes to DRAM with the probability that yields this total. Later
+ * accesses by the same block are up to the L2 model (replay_memory.c). */
 #include "grader/sim/timing/internal.h"
 
 #include <math.h>
@@ -178,10 +178,14 @@ static void set_neighbor_overlap(struct traffic *t, const struct sector_set *set
 
 /* Adds the write-backs of what the cache flush before the launch has written, which reads evict: a
  * third of the sectors that come in, up to 0.44 of L2, less what the launch writes itself. Measured
- * on an H100: reads of 8 to 512 MiB (docs/time-model.md, DRAM). */
-static void set_eviction(struct traffic *t, const double dram_sectors[2], double l2,
-                         double cold_fraction) {
-    double out = (dram_sectors[READ] + dram_sectors[WRITE]) / 3, max_out = 0.44 * l2;
+ * on an H100: reads of 8 to 512 MiB (docs/time-model.md, DRAM). Evict-first lines replace each
+ * other; beside a stream of them, each other sector evicts one (hints.cu: 5, 12 and 21 MB are
+ * written back beside tables of 4, 12 and 16 MiB, 24 without hints). */
+static void set_eviction(struct traffic *t, const double dram_sectors[2], double kept_sectors,
+                         double l2, double cold_fraction) {
+    double all = dram_sectors[READ] + dram_sectors[WRITE],
+           kept_share = all > 0 ? kept_sectors / all : 1,
+           out = kept_sectors * (3 - 2 * kept_share) / 3, max_out = 0.44 * l2;
     out = cold_fraction * ((out < max_out ? out : max_out) - dram_sectors[WRITE]);
     t->eviction_ratio = out > 0 && dram_sectors[READ] > 0 ? out / dram_sectors[READ] : 0;
     t->dram_bytes += out > 0 ? 32 * out : 0;
@@ -216,16 +220,18 @@ static double written_share(const struct traffic *t, const struct grid_geometry 
 static void set_dram_probability(struct traffic *t, const struct grid_geometry *p,
                                  const struct gpu_device *d, const struct time_options *o) {
     double l2 = usable_l2_fraction * (double)d->l2_bytes / 32, wave_sectors = 0, launch_sectors = 0,
-           blocks = (double)p->nblocks, resident = p->resident_blocks, dram_sectors[2] = {0};
+           blocks = (double)p->nblocks, resident = p->resident_blocks, dram_sectors[2] = {0},
+           kept_sectors = 0;
     for (u32 i = 0; i < t->nbuffers; i++) {
-        const struct buffer_traffic *b = &t->buffer[i];
+        struct buffer_traffic *b = &t->buffer[i];
         for (u32 v = 0; v < 2; v++) {
             wave_sectors += footprint(b, v, resident, p->grid);
-            launch_sectors += footprint(b, v, blocks, p->grid);
+            launch_sectors += b->launch_sectors[v] = footprint(b, v, blocks, p->grid);
             t->block_sectors += b->sectors_per_block[v];
         }
     }
     t->wave_sectors = wave_sectors;
+    time_l2_reuse(t, d, blocks);
     /* Written sectors stay in L2 and reach DRAM when they are evicted; data that is in L2 already
      * need not be read. A cold L2 is full of modified sectors, from the fill that flushed it: each
      * new one evicts another. */
@@ -235,7 +241,7 @@ static void set_dram_probability(struct traffic *t, const struct grid_geometry *
     for (u32 i = 0; i < t->nbuffers; i++) {
         struct buffer_traffic *b = &t->buffer[i];
         for (u32 v = 0; v < 2; v++) {
-            double single_pass = footprint(b, v, blocks, p->grid),
+            double single_pass = b->launch_sectors[v],
                    first_touches = b->sectors_per_block[v] * blocks;
             double per_wave = footprint(b, v, resident, p->grid) * blocks / resident;
             double sectors = wave_sectors > l2 && per_wave > single_pass ? per_wave : single_pass;
@@ -244,17 +250,18 @@ static void set_dram_probability(struct traffic *t, const struct grid_geometry *
             b->dram_probability[v] = first_touches > 0 ? sectors / first_touches : 0;
             if (b->dram_probability[v] > 1) b->dram_probability[v] = 1;
             dram_sectors[v] += sectors;
+            kept_sectors += (1 - b->evict_first_share[v]) * sectors;
             t->dram_bytes += 32 * sectors;
         }
     }
     t->writes_much = dram_sectors[WRITE] > 0.05 * (dram_sectors[READ] + dram_sectors[WRITE]);
     if (warm_share < 1 && !o->empty_l2)
-        set_eviction(t, dram_sectors, l2 / usable_l2_fraction, 1 - warm_share);
+        set_eviction(t, dram_sectors, kept_sectors, l2 / usable_l2_fraction, 1 - warm_share);
 }
 
 void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace, u64 base,
                        const struct grid_geometry *p, const struct gpu_device *d,
-                       const struct time_options *o, u32 nops) {
+                       const struct time_options *o, const struct sim_module *m) {
     *t = (struct traffic){0};
     list_buffers(t, &s->memory);
     struct sector_set *sets = xcalloc(trace->nblocks + 1, sizeof *sets);
@@ -271,7 +278,8 @@ void time_traffic_open(struct traffic *t, struct sim *s, struct sim_trace *trace
     set_neighbor_overlap(t, sets, trace, base, p);
     time_random_access(t, sets, trace);
     time_dram_pages(t, sets, trace, base, p);
-    time_late_touches(t, trace, base, p, nops);
+    time_l2_hints(t, m, trace);
+    time_late_touches(t, trace, base, p, m->nops);
     set_dram_probability(t, p, d, o);
     for (u32 i = 0; i < trace->nblocks; i++) time_sector_set_free(&sets[i]);
     free(sets), free(sectors);

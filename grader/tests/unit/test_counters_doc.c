@@ -79,9 +79,10 @@ END_TEST
 
 /* Nsight has no name for these counters, but limits may use them. */
 static const char *const exempt_limits[] = {
-    "shared_atomic_operations",  /* how often memory is updated; requests, which Nsight has, do not
-                                    tell lanes that add one by one */
-    "const_serialized_accesses", /* the limit is 0, and Nsight shows it as time only */
+    "shared_atomic_operations",   /* how often memory is updated; requests, which Nsight has, do not
+                                     tell lanes that add one by one */
+    "const_serialized_accesses",  /* the limit is 0, and Nsight shows it as time only */
+    "evict_first_reload_sectors", /* Nsight shows what comes of it, the hit rate in L2 */
     "barriers",
     "shuffles",     /* instructions of one kind, which Nsight counts in the source view */
     "flops_matrix", /* which Nsight has for each pair of types by itself */
