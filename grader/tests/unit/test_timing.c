@@ -163,21 +163,19 @@ END_TEST
 
 /* ---- L2, DRAM ---- */
 
-/* Each block repeatedly reads its own 64 KiB, past L1. */
+/* Each block repeatedly reads 64 KiB, past L1, 512 bytes a request. */
 START_TEST(l2_bandwidth_bounds_the_time) {
     struct kernel_spec s = {.blocks = SMS,
                             .threads = 1024,
                             .n = 64,
                             .bytes = SMS * 65536ull,
-                            .prologue = "mul.wide.u32 %d10, %r4, 64;\nadd.s64 %d11, %d0, %d10;\n"};
+                            .prologue = "mul.wide.u32 %d10, %r4, 16;\nadd.s64 %d11, %d0, %d10;\n"};
     for (unsigned i = 0; i < 4; i++)
         spec_add(&s, "ld.global.cg.v4.u32 {%%r%u, %%r%u, %%r%u, %%r%u}, [%%d11+%u];\n", 30 + 4 * i,
-                 31 + 4 * i, 32 + 4 * i, 33 + 4 * i, 16 * i);
+                 31 + 4 * i, 32 + 4 * i, 33 + 4 * i, 16384 * i);
     struct time_estimate t = spec_model(&s);
     ck_bound(t, "L2 bandwidth");
-    double bytes =
-        SMS * 64.0 * 1024 * 64 *
-        2; /* a quad of lanes' 64 bytes are two sectors a request: all four loads take both */
+    double bytes = SMS * 64.0 * 1024 * 64;
     ck_assert(t.seconds > bytes / 9.95e12 && t.seconds < 2.4 * bytes / 9.95e12);
     ck_assert(spec_model_with(&s, TERM_BIT(L2), 0).seconds < 0.7 * t.seconds);
     buf_free(&s.body);
