@@ -294,6 +294,29 @@ static void fold_addresses(struct region_table *r, struct sched_insn *insns, u32
     }
 }
 
+static bool is_comparison(const struct region_table *r, const struct sched_insn *s) {
+    return name_starts_with(r, s->op, "setp.") && s->count == 1;
+}
+
+/* A comparison combines its result with another predicate, which ptxas uses for `a < b && c < d`:
+ * ISETP.LT.AND. So it folds a logical operation on predicates into the later comparison. */
+static void fold_predicates(struct region_table *r, struct sched_insn *insns, u32 n,
+                            u32 *last_def) {
+    memset(last_def, 0xff, r->nregisters * sizeof *last_def);
+    for (u32 i = 0; i < n; i++) {
+        struct sched_insn *s = &insns[i];
+        bool logical = name_starts_with(r, s->op, "and.pred") ||
+                       name_starts_with(r, s->op, "or.pred") ||
+                       name_starts_with(r, s->op, "xor.pred"),
+             folds = false;
+        for (u32 k = 0; logical && k < s->nsrc; k++)
+            folds |= last_def[s->src[k]] != UINT32_MAX &&
+                     is_comparison(r, &insns[last_def[s->src[k]]]);
+        if (folds) s->count = 0, s->pipe = PIPE_NONE, s->latency = 0;
+        for (u32 k = 0; k < s->ndst; k++) last_def[s->dst[k]] = i;
+    }
+}
+
 /* ---- access merging of shared memory (code/access_merging.c has marked the accesses) ---- */
 
 static const struct mem_desc *shared_access(const struct region_table *r,
@@ -457,7 +480,8 @@ static void schedule_insns(struct region_table *r, struct sched_insn *insns, u32
 void time_lower_ops(struct region_table *r, u32 first, u32 n, struct sched_insn *insns) {
     for (u32 i = 0; i < n; i++) make_sched_insn(r, first + i, &insns[i]);
     u32 *def = xcalloc(r->nregisters + 1, sizeof *def);
-    if (!(r->disabled_terms & TERM_BIT(LOWERING))) fold_addresses(r, insns, n, def);
+    if (!(r->disabled_terms & TERM_BIT(LOWERING)))
+        fold_addresses(r, insns, n, def), fold_predicates(r, insns, n, def);
     free(def);
 }
 

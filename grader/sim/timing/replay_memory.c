@@ -304,7 +304,21 @@ static double l1_wavefronts(const struct sm_model *m, const u64 *p, const struct
     return max2(max2(max2(bank, tag), fill), 1);
 }
 
+/* Lets L1 take the data that have arrived before it is free for work that is ready at `t`, and the
+ * first of too many. */
+static void take_arrivals(struct sm_model *m, double t) {
+    struct l1_arrivals *a = &m->l1_arrivals;
+    for (; a->n; a->n--, a->first = (a->first + 1) % MAX_L1_ARRIVALS) {
+        double at = a->queue[a->first].at, wavefronts = a->queue[a->first].wavefronts;
+        bool arrived = at <= max2(m->l1_free_at, t);
+        if (!arrived && a->n < MAX_L1_ARRIVALS) return;
+        m->l1_free_at = (arrived ? max2(m->l1_free_at, at) : m->l1_free_at) + wavefronts;
+        m->busy_cycles[RESOURCE_L1] += wavefronts;
+    }
+}
+
 double time_memory_l1(struct sm_model *m, double t, double wavefronts, enum resource r) {
+    take_arrivals(m, t);
     m->l1_free_at = max2(m->l1_free_at, t) + wavefronts;
     m->busy_cycles[r] += wavefronts;
     return m->l1_free_at;
@@ -328,14 +342,17 @@ static double request_cost_factor(const struct sm_model *m, const u64 *p, u32 k)
     return lines < 2 ? 1.14 : lines < 4 ? 1.09 : 1.03;
 }
 
-/* Charges L1 for what a load missed: the data that arrive take a wavefront for each 128 bytes, and
+/* Notes what a load missed: the data take a wavefront of L1 for each 128 bytes when they arrive, and
  * the load another one when it reads them. In a loop bound by loads from shared memory, a load that
- * misses and a store to shared memory take an H100's SM 4.2 to 4.8 cycles together, not 2
- * (tiles-h100.tsv: copies-8x8 and -2x32 less barriers-8x8 and -2x32, 32 steps a pair of each). */
-static void charge_arrivals(struct sm_model *m, double t, double sectors) {
+ * misses and a store to shared memory take an H100's SM 3 to 5 cycles together, not 2
+ * (tiles-h100.tsv: copies less barriers, 32 steps for two pairs). */
+static void expect_arrival(struct sm_model *m, double at, double sectors) {
     static const double sectors_per_wavefront = 4;
-    if (sectors > 0 && !is_disabled(m, TERM_BIT(L1_WAVEFRONTS)))
-        time_memory_l1(m, t, 1 + sectors / sectors_per_wavefront, RESOURCE_L1);
+    struct l1_arrivals *a = &m->l1_arrivals;
+    if (!(sectors > 0) || is_disabled(m, TERM_BIT(L1_WAVEFRONTS))) return;
+    if (a->n == MAX_L1_ARRIVALS) take_arrivals(m, m->l1_free_at);
+    u32 last = (a->first + a->n++) % MAX_L1_ARRIVALS;
+    a->queue[last].at = at, a->queue[last].wavefronts = 1 + sectors / sectors_per_wavefront;
 }
 
 static double access_global(struct sm_model *m, struct sm_warp *w, const u64 *p, double t,
@@ -357,7 +374,7 @@ static double access_global(struct sm_model *m, struct sm_warp *w, const u64 *p,
         if (line_ready >= ready)
             ready = line_ready, *reason = line_reason; /* the last one decides */
     }
-    charge_arrivals(m, at, m->l1_sectors - m->l1_hits - missed_before);
+    expect_arrival(m, ready, m->l1_sectors - m->l1_hits - missed_before);
     if (at - t > ready - at) *reason = SIM_STALL_LONG_SCOREBOARD_L1; /* it queued for L1 */
     return ready;
 }

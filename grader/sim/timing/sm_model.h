@@ -91,6 +91,16 @@ struct sm_grid_barrier {
     bool changed;        /* a block has arrived or ended since the last test */
 };
 
+/* Data on their way to L1, in the order of the loads: when they arrive, and the wavefronts that they
+ * take then. */
+enum { MAX_L1_ARRIVALS = 64 };
+struct l1_arrivals {
+    struct {
+        double at, wavefronts;
+    } queue[MAX_L1_ARRIVALS];
+    u32 first, n;
+};
+
 struct sm_model {
     const struct replay_input *in;
     const struct gpu_device *d;
@@ -101,6 +111,7 @@ struct sm_model {
     double issue_free_at[SCHEDULERS_PER_SM], pipe_free_at[PIPE_COUNT][SCHEDULERS_PER_SM];
     double issue_interval[PIPE_COUNT]; /* cycles of a warp instruction on the pipe */
     double lsu_free_at, l1_free_at, l2_free_at, l2_link_free_at, link_free_at, dram_free_at;
+    struct l1_arrivals l1_arrivals;
     double dram_load, dram_load_at; /* recent utilization, 0..1; the time of its last update */
     u64 dram_requests;              /* so far */
     double busy_cycles[RESOURCE_COUNT], stall_cycles[SIM_STALL_COUNT];
