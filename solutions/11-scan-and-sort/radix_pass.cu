@@ -1,5 +1,5 @@
-// radix_pass: the model solution. A warp ranks 256 keys, 32 at a time, in registers alone: lane d counts digit d, by votes. 2048 keys
-// are sorted in shared memory and stored in runs of 128 adjacent keys.
+// radix_pass: the model solution. As step 4, but the keys of the next tile are loaded while this one is sorted, and the first kernel reads
+// its keys as vectors.
 
 constexpr int THREADS = 256, WARPS = THREADS / 32, MAX_BLOCKS = 528; // 4 blocks for each of 132 SMs
 constexpr int BITS = 4, DIGITS = 1 << BITS, KEYS = 8, OF_WARP = 32 * KEYS,
@@ -16,15 +16,15 @@ __global__ void count_digits(const unsigned *__restrict__ in, int n, int part, i
     int first = blockIdx.x * part, last = min(n, first + part);
     if (threadIdx.x < DIGITS) count[threadIdx.x] = 0;
     __syncthreads();
-    for (int base = first; base < last; base += THREADS * 4) {
-        int i = base + threadIdx.x;
-        unsigned key[4];
+    int i = first + 4 * threadIdx.x;
+    for (; i + 4 * THREADS + 3 < last; i += 8 * THREADS) { // two vectors in flight
+        uint4 v = *reinterpret_cast<const uint4 *>(in + i), w = *reinterpret_cast<const uint4 *>(in + i + 4 * THREADS);
+        unsigned key[8] = {v.x, v.y, v.z, v.w, w.x, w.y, w.z, w.w};
 #pragma unroll
-        for (int k = 0; k < 4; k++) key[k] = i + THREADS * k < last ? in[i + THREADS * k] : 0;
-#pragma unroll
-        for (int k = 0; k < 4; k++)
-            if (i + THREADS * k < last) atomicAdd(&count[digit_of(key[k], shift)], 1);
+        for (int k = 0; k < 8; k++) atomicAdd(&count[digit_of(key[k], shift)], 1);
     }
+    for (; i < last; i += 4 * THREADS) // what is left, up to two vectors
+        for (int k = i; k < min(i + 4, last); k++) atomicAdd(&count[digit_of(in[k], shift)], 1);
     __syncthreads();
     if (threadIdx.x < DIGITS) counts[threadIdx.x][blockIdx.x] = count[threadIdx.x];
 }
@@ -96,11 +96,19 @@ __global__ void __launch_bounds__(THREADS, MAX_BLOCKS / 132)
     __shared__ unsigned sorted[TILE];
     int t = threadIdx.x, lane = t % 32, warp = t / 32, first = blockIdx.x * part, last = min(n, first + part);
     int next = t < DIGITS ? starts[t][blockIdx.x] : 0;
+    unsigned coming[KEYS];
+    auto load = [&](int base) {
+        int i = base + warp * OF_WARP + lane;
+#pragma unroll
+        for (int k = 0; k < KEYS; k++) coming[k] = i + 32 * k < last ? in[i + 32 * k] : ALL; // no key: sorts after all keys
+    };
+    load(first);
     for (int base = first; base < last; base += TILE) {
         unsigned key[KEYS];
-        int rank[KEYS], i = base + warp * OF_WARP + lane, counted = 0;
+        int rank[KEYS], counted = 0;
 #pragma unroll
-        for (int k = 0; k < KEYS; k++) key[k] = i + 32 * k < last ? in[i + 32 * k] : ALL; // no key: sorts after all keys
+        for (int k = 0; k < KEYS; k++) key[k] = coming[k];
+        load(base + TILE); // the next tile's keys arrive while this one is sorted
 #pragma unroll
         for (int k = 0; k < KEYS; k++) rank[k] = rank_of(digit_of(key[k], shift), counted);
         if (lane < DIGITS) found[warp][lane] = counted;
