@@ -47,7 +47,7 @@ static struct {
     unsigned count;
 } reports[MAX_REPORTS];
 
-static uint64_t hash_text(const char *s) {
+static uint64_t message_hash(const char *s) {
     uint64_t h = 0xcbf29ce484222325; /* FNV-1a */
     while (*s) h = (h ^ (unsigned char)*s++) * 0x100000001b3;
     return h;
@@ -55,7 +55,7 @@ static uint64_t hash_text(const char *s) {
 
 /* Counts a report. Returns true if one with this location and text was counted before. */
 static bool is_repeated_report(const char *location, const char *text) {
-    uint64_t h = hash_text(text);
+    uint64_t h = message_hash(text);
     unsigned i = 0;
     for (; i < MAX_REPORTS && reports[i].count; i++)
         if (reports[i].text_hash == h && !strcmp(reports[i].location, location))
