@@ -442,19 +442,17 @@ static const char *second_call_note(struct session *s, const struct case_plan *p
            "divergent code; a GPU may do either.";
 }
 
-static void prepend_line(const char *line, struct case_run *out) {
+/* Puts the reason before the errors of a later round. */
+static void explain_later_round(struct session *s, const struct case_plan *plan, unsigned round,
+                                struct case_run *out) {
+    bool may_run = out->verdict == V_WA || out->verdict == V_RTE || out->is_deadlocked;
     struct buf text = {0};
-    buf_printf(&text, "%s\n", line);
+    buf_printf(&text, "%s\n",
+               is_second_call(s, round) ? second_call_note(s, plan, round, may_run)
+                                        : one_set_passed);
     buf_add(&text, out->message.data, out->message.size);
     buf_free(&out->message);
     out->message = text;
-}
-
-/* Puts the note before the errors of the second call. */
-static void explain_second_call(struct session *s, const struct case_plan *plan, unsigned round,
-                                struct case_run *out) {
-    bool may_run = out->verdict == V_WA || out->verdict == V_RTE || out->is_deadlocked;
-    prepend_line(second_call_note(s, plan, round, may_run), out);
 }
 
 static void log_leaks(struct session *s) {
@@ -476,10 +474,8 @@ static enum verdict record_and_replay(struct session *s, const struct case_plan 
                                       struct case_run *out) {
     enum verdict v = record_case(s, out);
     for (unsigned round = 0; round < plan->rounds && v == V_AC; round++) {
-        bool is_second = is_second_call(s, round);
-        v = replay_once(s, plan, round, is_second ? SECOND_CALL : FIRST_CALL, out);
-        if (v != V_AC && is_second) explain_second_call(s, plan, round, out);
-        else if (v != V_AC && round) prepend_line(one_set_passed, out);
+        v = replay_once(s, plan, round, is_second_call(s, round) ? SECOND_CALL : FIRST_CALL, out);
+        if (v != V_AC && round) explain_later_round(s, plan, round, out);
     }
     if (!s->is_recorded) return v;
     log_leaks(s);

@@ -127,6 +127,7 @@ static int issue_on_current(cudaStream_t s, const struct wb_command *c) {
     int error = wb_check_implicit_sync(s);
     if (error) return error;
     wb_inflight_prepare(c);
+    wb_order_locate(c->kind == WB_LAUNCH);
     wb_order_command(s);
     error = wb_run_command(c);
     wb_stream_update_seq(s);

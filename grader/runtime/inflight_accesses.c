@@ -5,7 +5,8 @@
  * Theory of operation. The pages that a command writes lose all access, and those that it reads
  * lose write access, until the host's clock (stream_order.c) includes the command. An earlier
  * access faults; the handler (shared_memory.c) reports it, restores the pages and resumes the
- * instruction. So the program's results don't change, and each command is reported at most once.
+ * instruction. So the program's results don't change, and each command is reported at most once. Of
+ * reports that differ only in the byte, the first is printed at once, their number at the exit.
  * A copy's bytes are known from the call; pages that also hold other data are not checked. A
  * kernel's bytes come from the device when the kernel is done, so a launch whose parameters lead to
  * such memory waits for that. After a fault beside these bytes, the pages are guarded again when
@@ -16,6 +17,7 @@
 #include "grader/runtime/runtime.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,6 +37,43 @@ struct inflight_access {
 enum { MAX_INFLIGHT = 128 }; /* if there are more, the oldest are dropped */
 static struct inflight_access inflight[MAX_INFLIGHT];
 static unsigned ninflight;
+
+/* ---- repeated reports ---- */
+
+enum { MAX_REPORTS = 32 }; /* repetitions of others are printed */
+static struct {
+    char location[300];
+    uint64_t text_hash;
+    unsigned count;
+} reports[MAX_REPORTS];
+
+static uint64_t message_hash(const char *s) {
+    uint64_t h = 0xcbf29ce484222325; /* FNV-1a */
+    while (*s) h = (h ^ (unsigned char)*s++) * 0x100000001b3;
+    return h;
+}
+
+/* Counts a report. Returns true if one with this location and text was counted before. */
+static bool is_repeated_report(const char *location, const char *text) {
+    uint64_t h = message_hash(text);
+    unsigned i = 0;
+    for (; i < MAX_REPORTS && reports[i].count; i++)
+        if (reports[i].text_hash == h && !strcmp(reports[i].location, location))
+            return ++reports[i].count > 1;
+    if (i == MAX_REPORTS) return false;
+    snprintf(reports[i].location, sizeof reports[i].location, "%s", location);
+    reports[i].text_hash = h, reports[i].count = 1;
+    return false;
+}
+
+static void print_repeated_reports(void) {
+    for (unsigned i = 0; i < MAX_REPORTS && reports[i].count; i++)
+        if (reports[i].count > 1)
+            fprintf(stderr, "warpbook: %sthe host's early access above occurred %u times\n",
+                    reports[i].location, reports[i].count);
+}
+
+/* ---- commands in flight ---- */
 
 static void protect_pages(const struct inflight_access *a, int access) {
     mprotect((void *)a->guard_start, a->guard_bytes, access);
@@ -91,7 +130,9 @@ static bool renew(const struct inflight_access *a) {
 }
 
 static void track(const struct inflight_access *a) {
+    static bool is_registered;
     if (!a->guard_bytes || renew(a)) return;
+    if (!is_registered) atexit(print_repeated_reports), is_registered = true;
     if (ninflight == MAX_INFLIGHT) retire(0);
     inflight[ninflight++] = *a;
     guard_overlapping(a);
@@ -247,6 +288,7 @@ static void report_early_access(const struct inflight_access *a, uint64_t addres
     if (wb_find_source_line(NULL, &at))
         snprintf(location, sizeof location, "%s:%u: ", at.file, at.line);
     (a->kernel[0] ? describe_kernel : describe_copy)(a, rest, sizeof rest);
+    if (is_repeated_report(location, rest)) return;
     int n = snprintf(line, sizeof line, "warpbook: %sthe host %s byte %llu of %llu %s", location,
                      a->writes_host ? "touches" : "writes",
                      (unsigned long long)(address - a->counted_from),

@@ -43,6 +43,9 @@ void wb_end_call(const char *outer);
 struct line_position;
 /* Finds the source line of a call by its return address. */
 bool wb_find_source_line(const void *return_address, struct line_position *out);
+/* Returns the line of the program that called the runtime; 0 = unknown. It remembers call sites, so
+ * that every command may ask. */
+unsigned wb_call_line(void);
 /* Finds the innermost source line on the call stack, for a signal's handler: takes no lock. */
 bool wb_find_interrupted_line(struct line_position *out);
 
@@ -323,6 +326,8 @@ void wb_order_remove_stream(unsigned slot);
 unsigned wb_stream_slot(cudaStream_t s); /* not of a default stream */
 /* Call it before each command of a stream. */
 void wb_order_command(cudaStream_t s);
+/* Sets the line of the next command, if reports of races have no other for it. */
+void wb_order_locate(bool is_kernel);
 /* Returns the clock of the current command, itself included. */
 void wb_order_get_clock(struct wb_vector_clock *out);
 /* Orders the stream's next commands after all commands of the clock; the same for a graph's next

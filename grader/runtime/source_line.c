@@ -142,3 +142,42 @@ bool wb_find_interrupted_line(struct line_position *out) {
     _Unwind_Backtrace(visit_frame, &w);
     return w.found;
 }
+
+/* ---- lines of commands ---- */
+
+enum { MAX_CALL_SITES = 64 };
+static struct {
+    uint64_t address;
+    unsigned line;
+} call_sites[MAX_CALL_SITES];
+static unsigned ncall_sites;
+
+/* Returns the line of a frame's address, 0 if it has none. Once the table is full, other addresses
+ * have none. */
+static unsigned call_site_line(uint64_t address, uint64_t function) {
+    struct line_position at;
+    unsigned i = 0;
+    while (i < ncall_sites && call_sites[i].address != address) i++;
+    if (i == MAX_CALL_SITES) return 0;
+    if (i == ncall_sites) {
+        bool found = find_line(address - 1, function, &at);
+        call_sites[i].address = address, call_sites[i].line = found ? at.line : 0;
+        ncall_sites++;
+    }
+    return call_sites[i].line;
+}
+
+static _Unwind_Reason_Code visit_call_site(struct _Unwind_Context *context, void *user) {
+    unsigned *line = user;
+    *line =
+        call_site_line((uint64_t)_Unwind_GetIP(context), (uint64_t)_Unwind_GetRegionStart(context));
+    return *line ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+unsigned wb_call_line(void) {
+    unsigned line = 0;
+    wb_lock();
+    _Unwind_Backtrace(visit_call_site, &line);
+    wb_unlock();
+    return line;
+}

@@ -26,6 +26,7 @@ static struct {
 static struct wb_vector_clock host_clock, current_clock;
 static unsigned current_slot;
 static bool current_is_node;
+static unsigned current_line;                   /* of the call of a copy or a fill; 0 = unknown */
 static bool reporting, tracking, multithreaded; /* counting: clocks are updated, but not sent */
 static pthread_t owner_thread;
 
@@ -97,6 +98,7 @@ static unsigned stream_slot_of(cudaStream_t s) {
 static void report_order(void) {
     struct wb_req_order q = {.stream = current_slot,
                              .is_node = current_is_node,
+                             .host_line = current_is_node ? 0 : current_line,
                              .number = multithreaded ? 0 : current_clock.counts[current_slot]};
     struct wb_vector_clock clocks[2] = {current_clock, host_clock};
     wb_post_tail(order, &q, clocks, sizeof clocks);
@@ -117,6 +119,10 @@ static bool must_report(void) {
     return reporting || wb_has_host_buffers() || (s && s->grading && s->ndevices > 1);
 }
 
+void wb_order_locate(bool is_kernel) {
+    current_line = !is_kernel && must_report() ? wb_call_line() : 0;
+}
+
 void wb_order_command(cudaStream_t s) {
     bool should_report = must_report();
     if (!should_report && !tracking) return;
@@ -135,6 +141,7 @@ void wb_order_command(cudaStream_t s) {
     current_clock = *slot_clock;
     current_slot = slot, current_is_node = false;
     if (should_report) report_order();
+    current_line = 0;
     wb_unlock();
 }
 

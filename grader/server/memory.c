@@ -183,6 +183,7 @@ void server_exec_order(struct server *s, const struct wb_req_order *q, struct me
     struct sim_stream_clock o = {.stream = q->stream,
                                  .sequence = q->number,
                                  .is_graph_node = q->is_node,
+                                 .host_line = q->host_line,
                                  .has_dependent = has_waiter};
     _Static_assert((int)WB_MAX_STREAMS == (int)SIM_MAX_STREAMS, "one list");
     if (!s->backend->ops->set_stream_clock) return;

@@ -1,6 +1,7 @@
 /* launch.c — sim_launch: runs a grid on the core with race detection, and collects its counters and
  * findings. Then it runs what the grid's kernels launched. */
 #include "grader/sim/core/device_launch.h"
+#include "grader/sim/device.h"
 #include "grader/sim/core/grid_barrier.h"
 #include "grader/sim/count/count.h"
 #include "grader/sim/native/native.h"
@@ -104,6 +105,20 @@ static void consider_native(const struct launch *l, u64 warp_insns) {
     native_consider(l->request->kernel->module, l->code, done, left);
 }
 
+/* Advances %clock64 by an estimate of the launch's cycles: its overhead, and its instructions
+ * spread over all schedulers. The next launch reads higher values than this one. */
+static void advance_clock(const struct launch *l) {
+    enum { SCHEDULERS_PER_SM = 4 };
+    struct sim *s = l->sim;
+    const struct gpu_device *d = s->options.device;
+    u64 cycles = (u64)(d->launch_seconds * d->clock_hz) +
+                 l->finished_warp_insns / (SCHEDULERS_PER_SM * d->sms);
+    s->clock_cycles += cycles;
+    for (u32 i = 0; i < l->nworkers; i++)
+        if (l->workers[i].last_clock >= s->clock_cycles)
+            s->clock_cycles = l->workers[i].last_clock + 1;
+}
+
 static void execute_launch(struct launch *l, struct sim_result *out) {
     l->check_config = sim_check_launch;
     apply_shared_budget(l);
@@ -122,6 +137,7 @@ static void execute_launch(struct launch *l, struct sim_result *out) {
     race_keep_unproven_stores(l);
     race_close(l);
     add_busy_seconds(l, out);
+    advance_clock(l);
     launch_close(l);
     l->request->kernel->module->funcs[l->request->kernel->func_index].warp_insns +=
         l->finished_warp_insns;

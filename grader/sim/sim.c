@@ -321,6 +321,7 @@ static void free_all(struct sim *s) {
 
 void sim_reset(struct sim *s) {
     free_all(s);
+    s->clock_cycles = 0;
     struct err ignored = {0}; /* the same calls succeeded when the module was loaded */
     for (struct sim_module *m = s->modules; m; m = m->next) module_reset(s, m, &ignored);
 }

@@ -453,6 +453,7 @@ struct sim_stream_clock {
     /* …and the last one that all later commands are ordered after, too. */
     uint32_t all_later_ordered_after[SIM_MAX_STREAMS];
     bool is_graph_node; /* `stream` then stands for a chain of the graph's nodes */
+    uint32_t host_line; /* of the call, if the command is a copy or a fill; 0 = unknown */
     /* Another stream's command, or the host, waits for this one (server/record.c). */
     bool has_dependent;
 };

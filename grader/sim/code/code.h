@@ -99,6 +99,7 @@ struct sim_func {
     u8 native_step; /* native/background.c */
     u64 warp_insns; /* that its launches as a kernel have executed so far */
     bool reads_textures, writes_surfaces;
+    bool has_wgmma;
     bool has_async_proxy_reads; /* The async proxy reads shared memory: wgmma or bulk copies. */
     /* Reads the block's rank or addresses other blocks of the cluster; waits for them. */
     bool uses_clusters, uses_cluster_barrier;

@@ -133,7 +133,7 @@ static bool decode_wgmma(struct decoder *d) {
     if (!parse_opcode(d->insn->opcode, &w))
         return decode_unsupported(d, "not implemented: instruction");
     decode_emit_warp_barrier(d, false);
-    d->c->has_async_proxy_reads = true;
+    d->c->has_async_proxy_reads = d->c->has_wgmma = true;
     if (!decode_operands(d, &w)) return false;
     u32 target = ARENA_PUSH(&d->m->arena, d->m->warpgroups, d->m->nwarpgroups, w);
     struct mem_desc m = {.verb = MEM_LOAD,

@@ -8,6 +8,7 @@
 #include "grader/sim/code/decode.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Marks registers of operand p that are read but not in `assigned`. */
 static void record_unassigned_reads(u64 *maybe_unassigned, const struct ptx_operand *p,
@@ -25,13 +26,19 @@ static void record_assignments(const struct ptx_operand *p, u64 *assigned) {
     for (unsigned i = 0; i < p->nitems; i++) record_assignments(&p->items[i], assigned);
 }
 
+/* Returns true if the instruction also reads the operand that it writes: a product of wgmma is
+ * added to its first operand, unless its scale-d says otherwise. */
+static bool reads_result(const struct ptx_insn *in) {
+    return !strncmp(in->opcode, "wgmma.mma_async", 15);
+}
+
 /* Tracks assignments; once the solution is known, marks the unassigned reads. */
 static void transfer(void *maybe_unassigned, const struct ptx_insn *in, u64 *assigned,
                      bool is_solved) {
     bool writes = decode_writes_first_operand(in);
     if (is_solved && in->guard >= 0 && !decode_has_bit(assigned, in->guard))
         decode_set_bit(maybe_unassigned, in->guard);
-    for (unsigned k = writes; is_solved && k < in->noperands; k++)
+    for (unsigned k = writes && !reads_result(in); is_solved && k < in->noperands; k++)
         record_unassigned_reads(maybe_unassigned, &in->operands[k], assigned);
     if (writes && in->noperands && in->guard < 0) record_assignments(&in->operands[0], assigned);
 }

@@ -169,6 +169,22 @@ static void add_start_cost(struct launch *l) {
     core_add_simulation_cost(l, 8 + 6 * l->nwarps + cleared_bytes / 256);
 }
 
+/* Marks the registers that the kernel may read before it has set them as undefined. Compilers make
+ * such reads of what nothing uses, so only kernels with wgmma are checked: a product that is added
+ * to such sums uses them. */
+static void mark_unset_registers(struct exec *x, struct warp *w, const struct sim_func *code,
+                                 const struct op *ops) {
+    u64 all_ones[32];
+    x->warp = w;
+    memset(all_ones, 0xff, sizeof all_ones);
+    for (u32 z = 0; z < code->nzero_ranges; z++) {
+        const struct frame_range *range = &code->zero_ranges[z];
+        u32 bytes = range->bytes == 4 ? 1 : range->bytes / 32;
+        undef_put(w, w->frames + range->offset, bytes, ~0u, all_ones,
+                  undef_unset_origin(x, &ops[code->first_op]));
+    }
+}
+
 void block_start(struct worker *k, struct block *b, u64 linear) {
     const struct launch *l = k->launch;
     const u32 *grid = l->request->grid;
@@ -206,6 +222,9 @@ void block_start(struct worker *k, struct block *b, u64 linear) {
         if (l->code->local_bytes) memset(b->warps[i].local, 0, (size_t)l->code->local_bytes * 32);
         if (l->code->local_bytes && l->sanitize)
             memset(b->warps[i].local_written, 0, (size_t)l->code->local_bytes * 32);
+        k->exec.block = b;
+        if (l->sanitize && b->race_callbacks && l->code->has_wgmma)
+            mark_unset_registers(&k->exec, &b->warps[i], l->code, l->ops);
     }
 }
 

@@ -31,6 +31,7 @@ struct sim {
     struct race_streams *streams;             /* race/streams.c; NULL = all commands are in order */
     struct undef_origin_table *undef_origins; /* undef_report.c; NULL = none yet */
     uint64_t launch_count;
+    uint64_t clock_cycles;                 /* %clock64 when the current launch began */
     _Atomic u64 blocks_done, blocks_total; /* of the current launch, for sim_get_progress */
     /* Launches by kernels (device_launch.c): not launched yet; to run; to run last. */
     struct device_launch *prepared_launches, *pending_launches, *tail_launches;
@@ -324,6 +325,7 @@ struct worker {
     struct access_pattern *pattern_cache;
     struct repeated_loads *repeated_loads; /* those that native code counts: a list */
     u64 warp_insns;                        /* of all its blocks but the running one */
+    u64 last_clock;                        /* the highest value of %clock64 that it has read */
     struct sim_block_work accounted_work; /* the part already added to a block: core/block_work.c */
     u64 timeslice;
     struct undef_report *undef_reports; /* this worker's, by origin: core/undef_report.c */

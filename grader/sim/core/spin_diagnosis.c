@@ -68,21 +68,32 @@ static bool is_mbarrier_wait(const struct exec *x, const struct op *o) {
     return has_opcode(o, "mbarrier") && x->mems[o->aux].verb == MEM_LOAD;
 }
 
+/* Says what an mbarrier lacks. Below 0, its count of bytes has had more than were announced. */
+static void describe_pending(u64 arrivals, s64 bytes, char *out, size_t size) {
+    if (bytes < 0)
+        snprintf(out, size,
+                 "%llu arrivals are still pending, and the copies bring %lld bytes more than were "
+                 "announced (expect_tx): count the bytes outside of a tensor, too",
+                 (unsigned long long)arrivals, -(long long)bytes);
+    else
+        snprintf(out, size, "%llu arrivals and %lld bytes are still pending",
+                 (unsigned long long)arrivals, (long long)bytes);
+}
+
 bool describe_mbarrier_wait(const struct exec *x, const struct op *o, char *out, size_t size) {
     if (!is_mbarrier_wait(x, o)) return false;
     u64 offset = ((const u64 *)operand_at(x, o->src[0]))[__builtin_ctz(x->active_mask)], b;
-    char location[256];
+    char location[256], pending[256];
     if (offset - SHARED_WINDOW < WINDOW_BYTES) offset -= SHARED_WINDOW;
     if (offset >= x->shared_bytes || offset + sizeof b > x->shared_bytes) return false;
     memcpy(&b, x->shared + offset, sizeof b);
     describe_shared_byte(x->worker->launch, offset, location, sizeof location);
+    describe_pending(b & ((1ull << MBAR_PENDING_BITS) - 1),
+                     (s64)(b << 2) >> (MBAR_TX_COUNT_SHIFT + 2), pending, sizeof pending);
     snprintf(out, size,
-             " Line %u waits for the mbarrier at %s; its phase of parity %u never completes: %llu "
-             "arrivals and %lld bytes are still pending",
+             " Line %u waits for the mbarrier at %s; its phase of parity %u never completes: %s",
              source_location_of(x->worker->launch->module->ptx, o->loc)->line, location,
-             (unsigned)(b >> MBAR_PHASE_SHIFT),
-             (unsigned long long)(b & ((1ull << MBAR_PENDING_BITS) - 1)),
-             (long long)((s64)(b << 2) >> (MBAR_TX_COUNT_SHIFT + 2)));
+             (unsigned)(b >> MBAR_PHASE_SHIFT), pending);
     return true;
 }
 

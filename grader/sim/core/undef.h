@@ -106,6 +106,9 @@ u8 undef_load_origin(struct exec *x, const struct op *o, u32 lane, u64 address, 
                      enum mem_space space);
 /* Returns the origin for a shuffle from a lane that does not take part. */
 u8 undef_shuffle_origin(struct exec *x, const struct op *o, u32 lane, u32 from, u32 members);
+/* Returns the origin for registers that the kernel, which begins at `first`, reads before it has
+ * set them. */
+u8 undef_unset_origin(struct exec *x, const struct op *first);
 /* Returns the origin for the results of wgmma before a wait. */
 u8 undef_wgmma_origin(struct exec *x, const struct op *o);
 /* Reports a use at `o`, such as "uses it as an address"; counts it once for each of the lanes. */

@@ -143,6 +143,16 @@ u8 undef_shuffle_origin(struct exec *x, const struct op *o, u32 lane, u32 from, 
     return x->worker->last_undef_origin;
 }
 
+/* The op's address, two bytes on, identifies this origin. */
+u8 undef_unset_origin(struct exec *x, const struct op *first) {
+    struct undef_report *report = first_in_block(x, (const struct op *)((const char *)first + 2));
+    if (!report) return x->worker->last_undef_origin;
+    core_format_report(x, &report->report, SIM_FAULT_UNINITIALIZED, first, 0, 0,
+                       "begins a kernel that reads a variable before it has set it");
+    publish_report(x->worker, report);
+    return x->worker->last_undef_origin;
+}
+
 /* The op's own address identifies the origin of what it read; one byte on, that of its result. */
 u8 undef_wgmma_origin(struct exec *x, const struct op *o) {
     struct undef_report *report = first_in_block(x, (const struct op *)((const char *)o + 1));

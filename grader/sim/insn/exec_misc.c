@@ -63,7 +63,9 @@ void ISAFN(op_activemask)(struct exec *x, const struct op *o, u32 mask) {
 /* Clocks count the instructions that this warp has executed: deterministic and monotonic. imm:
  * bytes of the register. */
 void ISAFN(op_clock)(struct exec *x, const struct op *o, u32 mask) {
-    u64 clock_value = x->warp->warp_insns;
+    struct worker *k = x->worker;
+    u64 clock_value = k->launch->sim->clock_cycles + x->warp->warp_insns;
+    if (clock_value > k->last_clock) k->last_clock = clock_value;
     if (o->imm == 8) {
         u64 *D = operand_at(x, o->dst);
         STORE_LANES(D, mask, clock_value);

@@ -293,6 +293,22 @@ static bool check_full_warpgroup(struct wgmma_ctx *p, u32 mask) {
     return false;
 }
 
+/* Reports sums that the kernel has not set, and takes them as set from now on. */
+static void check_sums_are_set(const struct wgmma_ctx *p) {
+    const struct launch *l = p->x->worker->launch;
+    bool is_reported = false;
+    u8 unset = undef_unset_origin(p->x, &l->ops[l->code->first_op]);
+    for (u32 reg = 0; reg < p->w->count; reg++) {
+        if ((undef_operand_origin(p->x, p->w->d[reg]) & UNDEF_MAX_ORIGINS) != unset) continue;
+        undef_set_operand(p->x, p->w->d[reg], 4, ~0u, NULL, 0);
+        if (!is_reported)
+            core_fault(p->x, SIM_FAULT_UNINITIALIZED, p->o, 0, 0,
+                       "adds a matrix product to sums that the kernel has not set: set them to 0 "
+                       "before, or let the first product start from 0 (scale-d 0)");
+        is_reported = true;
+    }
+}
+
 static void compute_wgmma(struct wgmma_ctx *p, bool accumulate) {
     static _Thread_local u32 a[WARPGROUP_ROWS_PER_WARP * WARPGROUP_MAX_K];
     static _Thread_local struct fused_factor factor;
@@ -332,6 +348,8 @@ void ISAFN(op_wgmma)(struct exec *x, const struct op *o, u32 mask) {
     core_add_simulation_cost(x->worker->launch,
                              (u64)WARPGROUP_ROWS_PER_WARP * w->n * p.row_elements / 32);
     if (x->sanitize) race_warpgroup_check_wgmma(x, o, w);
+    if (x->sanitize && accumulate && x->warp->nundef && x->worker->launch->code->nzero_ranges)
+        check_sums_are_set(&p);
     compute_wgmma(&p, accumulate);
 }
 

@@ -25,6 +25,8 @@ struct footprint {
     u32 stream, sequence; /* of the command: its number in its stream, from 1 */
     bool is_graph_node;
     u32 device;       /* of the command */
+    u32 host_line;    /* of the call of a copy or a fill; 0 = unknown */
+    u64 bytes;        /* that a copy or a fill accesses; 0 = another command */
     const char *verb; /* for reports; NULL: that of the kind of access */
     char description[136];
     struct row_run *runs; /* ascending and disjoint */

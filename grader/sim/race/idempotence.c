@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns true if the instruction may access global memory without a range, or call what does. */
+/* Returns true if the instruction may access global memory without a range, call what does, or
+ * differ from launch to launch. */
 static bool has_other_effects(const struct sim_module *m, const struct op *o) {
-    static const char *const prefixes[] = {"cp.async", "tensormap", "tex", "tld4", "suld",
-                                           "sust",     "call",      "brx", "wgmma"};
+    static const char *const prefixes[] = {"cp.async", "tensormap", "tex", "tld4",  "suld",
+                                           "sust",     "call",      "brx", "wgmma", "clock"};
     const char *name = insn_opcodes[o->opcode].name;
     for (unsigned i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return true;

@@ -247,6 +247,13 @@ static const char *advice(const struct footprint *later, const struct footprint 
                  "synchronize between them";
 }
 
+/* Says where the host code calls a copy or a fill, and how large it is: there may be several. */
+static void describe_call(const struct footprint *f, struct buf *out) {
+    if (!f->bytes || !f->host_line) return;
+    buf_printf(out, "; %s is in line %u of the host code (%llu bytes)", f->description,
+               f->host_line, (unsigned long long)f->bytes);
+}
+
 /* Writes a report such as "a.cu:9: kernel `add` in stream 2 reads element 3 of `x` (512 of 4
  * bytes), which kernel `set` in stream 1 writes in line 5; nothing orders the two: …". */
 static void write_report(const struct sim *s, const struct footprint *later,
@@ -267,6 +274,8 @@ static void write_report(const struct sim *s, const struct footprint *later,
     if (other && site && !strcmp(site->file, other->file))
         buf_printf(&text, " in line %u", other->line);
     else if (other) buf_printf(&text, " in %s:%u", other->file, other->line);
+    describe_call(earlier, &text);
+    describe_call(later, &text);
     buf_puts(&text, advice(later, earlier));
     *report = (struct sim_report){.fault = SIM_FAULT_STREAM_RACE,
                                   .count = 1,
@@ -342,6 +351,8 @@ bool race_streams_check_range(struct sim *s, const char *description,
     if (!s->streams || has_overlapping_rows) return false;
     snprintf(f.description, sizeof f.description, "%s", description);
     f.verb = range->verb;
+    f.bytes = range->verb ? 0 : range->width * range->rows;
+    f.host_line = s->streams->current.host_line;
     for (u64 i = 0; i < range->rows && i < MAX_COPY_ROWS; i++) {
         u64 low = range->address - SIM_BASE + i * range->pitch;
         race_footprint_add_bytes(&f, low, low + range->width,

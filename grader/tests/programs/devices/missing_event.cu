@@ -1,6 +1,6 @@
 // run: --devices 2
-// stderr: stream race: a copy on the device in stream 2 of device 1 reads element 0 of `cudaMalloc #1` (4096 bytes), which kernel `fill` in stream 1 of device 0 writes in missing_event.cu:12; nothing orders the two
-// stderr: stream race: missing_event.cu:12: kernel `fill` in the default stream of device 1 writes element 0 of `cudaMalloc #2` (4096 bytes), which a copy on the device in stream 1 of device 0 writes; nothing orders the two
+// stderr: stream race: a copy on the device in stream 2 of device 1 reads element 0 of `cudaMalloc #1` (4096 bytes), which kernel `fill` in stream 1 of device 0 writes in missing_event.cu:12; a copy on the device is in line
+// stderr: stream race: missing_event.cu:12: kernel `fill` in the default stream of device 1 writes element 0 of `cudaMalloc #2` (4096 bytes), which a copy on the device in stream 1 of device 0 writes; a copy on the device is in line
 // missing_event.cu: device 1 copies what a kernel of device 0 writes. Without an event, or a wait of
 // the host for the right device, nothing orders the two; with one, nothing is reported.
 #include "../check.h"
