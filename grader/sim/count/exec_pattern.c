@@ -125,9 +125,20 @@ static bool has_countable_words(const struct access_pattern *m, u8 space, u32 sp
            m->max_offset - m->min_offset < 4 * MAX_COUNTED_WORDS;
 }
 
-/* Counts by a table of all words how the lanes share them, and the wavefronts: the largest number
- * of distinct words in one bank. Comparing all lanes with each takes longer. The table is zero
- * between calls. */
+/* Counts how the lanes share words, and the wavefronts: the largest number of distinct words in one
+ * bank. */
+#ifdef __AVX512CD__
+static struct lane_sharing count_words(struct access_pattern *m) {
+    struct lane_sharing s = compare_lanes(m->lane_offset, m->mask);
+    s32 bank[32];
+    FOR_LANES bank[l] = (m->lane_offset[l] - m->min_offset) >> 2 & (BANKS - 1);
+    m->wavefronts = compare_lanes(bank, s.first_lane_mask).max_multiplicity;
+    m->min_wavefronts = 1;
+    return s;
+}
+#else
+/* The same by a table of all words, which is zero between calls: without an instruction that finds
+ * conflicts, comparing all lanes with each takes longer. */
 static struct lane_sharing count_words(struct access_pattern *m) {
     static _Thread_local u8 lanes_of_word[MAX_COUNTED_WORDS];
     u8 words_in_bank[BANKS] = {0};
@@ -147,6 +158,7 @@ static struct lane_sharing count_words(struct access_pattern *m) {
     m->wavefronts = max_words, m->min_wavefronts = 1;
     return s;
 }
+#endif
 
 /* Returns the wavefronts of some lanes' accesses: the largest number of distinct words in one
  * bank. */
