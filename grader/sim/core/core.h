@@ -365,7 +365,8 @@ struct launch {
                                 struct err *e); /* sim_check_launch */
     const struct op *ops;
     op_fn *const *op_fns;
-    /* Called when a block has finished, with what the launch is likely to execute in all; NULL. */
+    /* Called when a block or its timeslice has ended, with what the launch is likely to execute in
+     * all; NULL. */
     void (*on_work)(const struct launch *l, u64 warp_insns);
     u64 launch_id; /* number among the sim's launches */
     u64 nblocks;

@@ -153,17 +153,26 @@ static u64 nth_block(const struct launch *l, u64 n, u64 count) {
                : launch_sample_block(n, count, l->nblocks, l->sim->options.sample_key);
 }
 
+/* Reports what the launch is likely to execute while its first blocks run, which may take long: as
+ * much in each block as in this one so far. */
+static void report_work(const struct worker *k, const struct block *b) {
+    const struct launch *l = k->launch;
+    if (l->on_work) l->on_work(l, b->warp_insns * launch_block_count(l));
+}
+
 /* Runs a block to its end. It runs in timeslices, as its warps may wait for each other by flags in
  * shared memory. */
 static enum warp_state run_independent_block(struct worker *k, struct block *b) {
     struct livelock_detector d = {0};
     enum warp_state s;
-    while ((s = block_run(k, b, TIMESLICE)) == WARP_YIELDED)
+    while ((s = block_run(k, b, TIMESLICE)) == WARP_YIELDED) {
+        report_work(k, b);
         if (livelock_found(&d, k, b->warp_insns)) {
             livelock_report(k);
             s = WARP_FAULTED;
             break;
         }
+    }
     livelock_close(&d);
     return s;
 }
@@ -249,6 +258,7 @@ static enum warp_state run_timeslice(struct worker *k, struct block *b) {
     const struct launch *l = k->launch;
     k->fetched_ticket = false;
     if (l->trace && !l->blocks_depend) return launch_run_exclusive(k, b);
+    report_work(k, b);
     return block_run(k, b, l->reverse_block_order ? SHORT_TIMESLICE : TIMESLICE);
 }
 

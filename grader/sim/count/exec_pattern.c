@@ -125,6 +125,18 @@ static bool has_countable_words(const struct access_pattern *m, u8 space, u32 sp
            m->max_offset - m->min_offset < 4 * MAX_COUNTED_WORDS;
 }
 
+/* Counts how the lanes share words, and the wavefronts: the largest number of distinct words in one
+ * bank. */
+#ifdef __AVX512CD__
+static struct lane_sharing count_words(struct access_pattern *m) {
+    struct lane_sharing s = compare_lanes(m->lane_offset, m->mask);
+    s32 bank[32];
+    FOR_LANES bank[l] = (m->lane_offset[l] - m->min_offset) >> 2 & (BANKS - 1);
+    m->wavefronts = compare_lanes(bank, s.first_lane_mask).max_multiplicity;
+    m->min_wavefronts = 1;
+    return s;
+}
+#else
 /* Returns true if each active lane accesses a bank of its own, so that no two share a word. */
 static bool has_own_banks(const u32 word[32], u32 mask) {
     u32 banks = 0;
@@ -132,9 +144,8 @@ static bool has_own_banks(const u32 word[32], u32 mask) {
     return __builtin_popcount(banks) == __builtin_popcount(mask);
 }
 
-/* Counts by a table of all words how the lanes share them, and the wavefronts: the largest number
- * of distinct words in one bank. Comparing all lanes with each takes longer. The table is zero
- * between calls. */
+/* The same by a table of all words, which is zero between calls: without an instruction that finds
+ * conflicts, comparing all lanes with each takes longer. */
 static struct lane_sharing count_words(struct access_pattern *m) {
     static _Thread_local u8 lanes_of_word[MAX_COUNTED_WORDS];
     u8 words_in_bank[BANKS] = {0};
@@ -156,6 +167,7 @@ static struct lane_sharing count_words(struct access_pattern *m) {
     m->wavefronts = max_words;
     return s;
 }
+#endif
 
 /* Returns the wavefronts of some lanes' accesses: the largest number of distinct words in one
  * bank. */

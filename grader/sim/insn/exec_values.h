@@ -152,30 +152,33 @@ INLINE s32 saturate_s32(s64 v) {
 #define HALF_u32(v, k) (u32)(u16)((v) >> 16 * (k))
 #define HALF_s32(v, k) (u32)(s32)(s16)((v) >> 16 * (k))
 
+/* Returns the quotient as an integer where the condition is true, else 0. By arithmetic, as all of
+ * these: with ?:, gcc leaves loops scalar that contain more than the division. */
+INLINE u32 integer_if_f64(bool condition, f64 quotient) {
+    return (u32)(s32)f64_of(bits64_of(quotient) & (0 - (u64)condition));
+}
+INLINE u32 integer_if_f32(bool condition, f32 quotient) {
+    return (u32)(s32)f32_of(bits_of(quotient) & TRUTH_MASK(condition));
+}
+
 /* Divides 32-bit integers in f64, since vectors have no integer division: the exact quotient lies
  * at least 2^-32 of itself below the next integer, so rounding can't reach it. Division by zero
  * gives all ones. */
 INLINE u32 div_u32(u32 a, u32 b) {
-    f64 q = (f64)a / (f64)b;
-    u32 r = (u32)(s32)(b > 1 ? q : 0.0);
-    return b > 1 ? r : b ? a : ~0u;
+    u32 r = integer_if_f64(b > 1, (f64)a / (f64)b);
+    return select_u32(b > 1, r, a | TRUTH_MASK(b == 0));
 }
 INLINE s32 div_s32(s32 a, s32 b) {
-    f64 q = (f64)a / (f64)b;
     bool in_range = (b != 0) & (b != -1);
-    s32 r = (s32)(in_range ? q : 0.0);
-    return in_range ? r : b ? (s32)(0 - (u32)a) : -1;
+    u32 r = integer_if_f64(in_range, (f64)a / (f64)b);
+    return (s32)select_u32(in_range, r, (0 - (u32)a) | TRUTH_MASK(b == 0));
 }
 /* Divides 16-bit integers in f32 the same way. */
 INLINE u16 div_u16(u16 a, u16 b) {
-    f32 q = (f32)a / (f32)b;
-    u32 r = (u32)(s32)(b ? q : 0.0f);
-    return b ? (u16)r : 0xffff;
+    return (u16)(integer_if_f32(b != 0, (f32)a / (f32)b) | TRUTH_MASK(b == 0));
 }
 INLINE s16 div_s16(s16 a, s16 b) {
-    f32 q = (f32)a / (f32)b;
-    s32 r = (s32)(b ? q : 0.0f);
-    return b ? (s16)r : -1;
+    return (s16)(integer_if_f32(b != 0, (f32)a / (f32)b) | TRUTH_MASK(b == 0));
 }
 
 /* ---- floats ---- */

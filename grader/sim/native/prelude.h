@@ -238,8 +238,7 @@ INLINE bool is_initialized(const unsigned char *w, const struct access_pattern *
 /* Returns true if a load is recorded for races, as exec_mem_global.c does it: what a launch can't
  * change only where commands of other streams may. */
 INLINE bool is_load_recorded(const struct exec *x, const struct allocation *a, bool is_const) {
-    bool may_change =
-        is_const ? x->worker->launch->sim->streams != NULL : a->is_race_checked;
+    bool may_change = is_const ? x->worker->launch->sim->streams != NULL : a->is_race_checked;
     return x->tracks_global_races && may_change;
 }
 
