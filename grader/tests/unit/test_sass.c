@@ -159,6 +159,40 @@ START_TEST(unrolled_loops_take_the_cycles_of_their_sass) {
 }
 END_TEST
 
+/* A loop that ptxas unrolled by four, with a remainder of 20 slow moves. With `parts`, every second
+ * lane leaves after 65 of 128 iterations: it needs a remainder, the longest lane none. */
+static double remainder_cycles(bool parts) {
+    struct kernel_spec s = {.blocks = SMS,
+                            .threads = 32,
+                            .n = 128,
+                            .prologue = parts ? "and.b32 %r9, %r1, 1;\nmul.lo.u32 %r9, %r9, 63;\n"
+                                                "sub.u32 %r0, %r0, %r9;\n"
+                                              : "\n\n\n"};
+    unsigned line = SPEC_LINE + 3;
+    spec_add(&s, "fma.rn.f32 %%f0, %%f0, %%f90, %%f91;\n");
+    spec_code(&s, 7, "LDC R1, c[0x0][0x28]", 1, 7, 0);
+    spec_label(&s, ".L_x_0");
+    for (unsigned i = 0; i < 4; i++) spec_code(&s, line, "FFMA R0, R0, R2, R2", 4, 7, 0);
+    spec_code(&s, line + 3, "@P0 BRA `(.L_x_0)", 5, 7, 0);
+    spec_code(&s, line + 3, "@!P1 BRA `(.L_x_2)", 5, 7, 0);
+    spec_label(&s, ".L_x_1");
+    spec_code(&s, line, "FFMA R0, R0, R2, R2", 4, 7, 0);
+    for (unsigned i = 0; i < 20; i++) spec_code(&s, line, "MOV R8, R9", 15, 7, 0);
+    spec_code(&s, line + 3, "@P0 BRA `(.L_x_1)", 5, 7, 0);
+    spec_label(&s, ".L_x_2");
+    spec_code(&s, line + 4, "EXIT", 5, 7, 0);
+    double cycles = spec_cycles(&s);
+    buf_free(&s.body), buf_free(&s.listing);
+    return cycles;
+}
+
+START_TEST(a_remainder_runs_if_any_lane_needs_it) {
+    double all = remainder_cycles(false);
+    ck_about(all, 200 + 32 * (16 + 10), 0.05);
+    ck_about(remainder_cycles(true) - all, 4 + 20 * 15 + 5, 0.1);
+}
+END_TEST
+
 /* A load whose result the next instruction waits for, by barrier 2. */
 START_TEST(scoreboard_barriers_delay_dependent_instructions) {
     double cycles[2];
@@ -261,6 +295,7 @@ UNIT_SUITE(sass) {
     tcase_add_test(listing, malformed_listings_are_rejected);
     tcase_add_test(listing, out_of_bounds_records_are_rejected);
     tcase_add_test(model, unrolled_loops_take_the_cycles_of_their_sass);
+    tcase_add_test(model, a_remainder_runs_if_any_lane_needs_it);
     tcase_add_test(model, scoreboard_barriers_delay_dependent_instructions);
     tcase_add_test(model, spilled_registers_cost_memory_accesses);
     tcase_add_test(model, sass_that_misses_a_traced_store_is_not_replayed);
