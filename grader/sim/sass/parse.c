@@ -216,7 +216,8 @@ static void set_bank_conflicts(struct ptx_parser *p, struct sass_insn *s,
         at = skip_to_text(at, ", ");
     }
     if (s->unit == SASS_FMA && reads > 2) s->bank_conflicts = 1;
-    memcpy(p->kept_registers, kept, sizeof kept);
+    bool is_arithmetic = s->unit < SASS_LSU;
+    if (is_arithmetic) memcpy(p->kept_registers, kept, sizeof kept);
 }
 
 /* Parses "@!P0 LDG.E R4, [R4.64] ;", which follows the address; the encoding's first word follows

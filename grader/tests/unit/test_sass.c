@@ -97,8 +97,9 @@ START_TEST(a_third_register_takes_another_cycle_unless_it_is_kept) {
     ck_assert(parse(CODE "k:\n/*0*/ FFMA R3, R3, R0, R6 ;\n/*1*/ FFMA R3, R3, R0, 0.5 ;\n"
                          "/*2*/ FFMA R5, -R3, R0, R0 ;\n/*3*/ FFMA R1, R8.reuse, R4, R2 ;\n"
                          "/*4*/ FFMA R3, R8, R5, R9 ;\n/*5*/ FFMA R3, R8, R5, R9 ;\n"
-                         "/*6*/ IADD3 R1, R2, R3, R4 ;\n"));
-    static const unsigned expected[] = {1, 0, 0, 1, 0, 1, 0};
+                         "/*6*/ IADD3 R1, R2, R3, R4 ;\n/*7*/ FFMA R1, R8.reuse, R4, R2 ;\n"
+                         "/*8*/ LDS R2, [R9] ;\n/*9*/ FFMA R3, R8, R5, R9 ;\n"));
+    static const unsigned expected[] = {1, 0, 0, 1, 0, 1, 0, 1, 0, 0};
     for (unsigned i = 0; i < n; i++)
         ck_assert_msg(code[i].bank_conflicts == expected[i], "instruction %u", i);
 }
