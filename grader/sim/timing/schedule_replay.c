@@ -68,9 +68,10 @@ static bool prepare_warp(struct schedule *s, const struct trace_warp *w) {
 }
 
 /* Returns false if the warps so far took so many search states that all of them would take far more
- * than the budget. */
+ * than the budget. The first ones find paths that later ones share. */
 static bool is_on_budget(s64 budget, s64 used, u32 done, u32 n) {
-    return used < budget / 10 || used < 2 * budget * done / n;
+    enum { FIRST_WARPS = 8 };
+    return done < FIRST_WARPS || used < 3 * budget * done / n;
 }
 
 bool time_schedule_prepare_warps(struct schedule *s, const struct sim_trace *t) {
