@@ -118,7 +118,7 @@ struct ptxas_job *ptxas_start(const struct build *b, unsigned arch) {
     struct hash h;
     if (arch < 75) arch = 75; /* the oldest that the toolkit knows */
     hash_init(&h);
-    hash_update_string(&h, "ptxas 6");
+    hash_update_string(&h, "ptxas 10");
     p->disassembles = build_disassembler(NULL);
     hash_update_string(&h, b->key);
     hash_update(&h, &arch, sizeof arch);

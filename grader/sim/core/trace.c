@@ -69,11 +69,11 @@ static void begin_chunk(struct trace_block *t, struct trace_warp *w) {
     w->chunks[w->nchunks++] = (struct trace_chunk){w->nwords, w->chunk_index};
 }
 
-void trace_segment(struct trace_block *t, u32 warp, u32 segment) {
+void trace_segment(struct trace_block *t, u32 warp, u32 segment, u32 lanes) {
     if (t->warps[warp].produced_words >= t->warps[warp].next_chunk_at)
         begin_chunk(t, &t->warps[warp]);
     u64 *to = reserve_words(t, warp, 1);
-    if (to) *to = segment;
+    if (to) *to = (u64)lanes << 31 | segment;
 }
 
 /* ---- accesses ---- */

@@ -2,7 +2,8 @@
  * model (sim/timing) reads it.
  *
  * Each warp of a traced block has a stream of 64-bit words. A segment word says that a segment of
- * the code begins. The accesses of that segment follow, each a header and `entries` words:
+ * the code begins, and for which lanes: 31 bits of its number, then 32 of the lanes. The accesses
+ * of that segment follow, each a header and `entries` words:
  *
  *   global, constant, generic   one word for each 128-byte line: line number << 8 | mask of the
  *                               sectors that a store covers partially << 4 | mask of all sectors
@@ -32,7 +33,10 @@ static inline u32 trace_lanes_on_word(u64 entry) { return (u32)(entry >> 56) & 0
 static inline u64 trace_word_address(u64 entry) { return entry & ((1ull << 56) - 1); }
 
 static inline bool trace_is_access(u64 w) { return w >> 63; }
-static inline u32 trace_op_or_segment(u64 w) { return (u32)w; } /* segment, or op of the access */
+static inline u32 trace_op_or_segment(u64 w) {
+    return (u32)w & 0x7fffffff;
+} /* segment, or op of the access */
+static inline u32 trace_segment_lanes(u64 w) { return (u32)(w >> 31); }
 static inline u32 trace_entries(u64 w) { return (u32)(w >> 32) & 0xff; }
 static inline u32 trace_lanes(u64 w) { return (u32)(w >> 40) & 0x3f; }
 static inline u32 trace_space(u64 w) {
@@ -41,6 +45,14 @@ static inline u32 trace_space(u64 w) {
 static inline u32 trace_verb(u64 w) { return (u32)(w >> 49) & 3; } /* enum mem_verb */
 /* Shared: wavefronts; constant: distinct addresses; local: sectors; atomics: multiplicity. */
 static inline u32 trace_wavefronts(u64 w) { return (u32)(w >> 51) & 0xff; }
+
+/* Returns the header of an access as `lanes` of its `of` lanes make it, with `entries`. */
+static inline u64 trace_with_part(u64 w, u32 entries, u32 lanes, u32 of) {
+    u64 some = (trace_lanes(w) * lanes + of - 1) / of,
+        wavefronts = (trace_wavefronts(w) * lanes + of - 1) / of;
+    w &= ~(0xffull << 32 | 0x3full << 40 | 0xffull << 51);
+    return w | (u64)entries << 32 | some << 40 | wavefronts << 51;
+}
 
 /* Other accesses to shared memory have no entries. */
 static inline bool trace_is_mbarrier(u64 w) {
@@ -96,8 +108,8 @@ struct sim_trace {
 struct sim_trace *trace_open(const u64 *blocks, u32 n, u32 nwarps, u64 limit, u64 key);
 /* Returns the block's trace, or NULL; `t` may be NULL. */
 struct trace_block *trace_find(struct sim_trace *t, u64 linear);
-/* Traces that a warp runs a segment. */
-void trace_segment(struct trace_block *t, u32 warp, u32 segment);
+/* Traces that lanes of a warp run a segment. */
+void trace_segment(struct trace_block *t, u32 warp, u32 segment, u32 lanes);
 struct exec;
 /* Traces an access whose pattern has just been counted under `stat`. */
 void trace_access(struct exec *x, const struct op *o, u8 space, u32 stat, const u64 *ea, u32 mask);

@@ -274,7 +274,8 @@ enum warp_state warp_run(struct exec *x, struct warp *w, u64 quantum) {
             return WARP_YIELDED;
         if (refetches_ticket(x, w, f)) return WARP_YIELDED;
         if (__builtin_expect(x->trace != NULL, false))
-            trace_segment(x->trace, w->index, x->worker->launch->module->segment_of[f->pc]);
+            trace_segment(x->trace, w->index, x->worker->launch->module->segment_of[f->pc],
+                          f->mask);
         if (__builtin_expect(w->nundef, false)) x->fast_mask = 0, x->undef_load = ops + f->pc - 1;
         u64 check_at = detector.check_at < limit ? detector.check_at : limit;
         const struct op *o = run_segment(x, f, check_at);

@@ -31,7 +31,9 @@ struct ptx_parser {
     uint64_t *target_labels; /* [capacity]: hash of the label it jumps to; 0 = none */
     struct label *labels;
     uint32_t n, capacity, nlabels, label_capacity, line;
-    uint8_t next_flags;                      /* flags for the next instruction */
+    uint8_t
+        kept_registers[3]; /* by operand: 1 + the register that the last one's reuse flag keeps */
+    uint8_t next_flags;    /* flags for the next instruction */
     bool in_code, in_internal, has_encoding; /* has_encoding: of the last instruction */
 };
 
@@ -139,11 +141,39 @@ static bool equals(struct text_span name, const char *expected) {
     return strlen(expected) == name.n && starts_with(name, expected);
 }
 
+static enum sass_flow flow_of(struct text_span base) {
+    static const struct {
+        const char *name;
+        enum sass_flow flow;
+    } flows[] = {{"EXIT", SASS_FLOW_EXIT},         {"CALL", SASS_FLOW_CALL},
+                 {"RET", SASS_FLOW_RETURN},        {"BSSY", SASS_FLOW_SPLIT},
+                 {"BSYNC", SASS_FLOW_JOIN},        {"BAR", SASS_FLOW_CONVERGE},
+                 {"WARPSYNC", SASS_FLOW_CONVERGE}, {"SHFL", SASS_FLOW_CONVERGE}};
+    for (size_t i = 0; i < sizeof flows / sizeof *flows; i++)
+        if (equals(base, flows[i].name)) return flows[i].flow;
+    return SASS_FLOW_NEXT;
+}
+
+/* Sets the barrier of BSSY and BSYNC, whose first operand it is: "B1". */
+static void set_join(struct sass_insn *s, struct text_span operands) {
+    uint64_t number = 0;
+    if (s->flow != SASS_FLOW_SPLIT && s->flow != SASS_FLOW_JOIN) return;
+    bool known = operands.n > 1 && *operands.at == 'B' &&
+                 parse_number(skip(operands, 1), 10, SASS_JOIN_COUNT - 1, &number);
+    if (known) s->join = (uint8_t)number;
+    else s->flow = SASS_FLOW_NEXT;
+}
+
 static void set_control_flow(struct ptx_parser *p, struct sass_insn *s, struct text_span name,
                              struct text_span operands) {
     struct text_span base = prefix_until(name, "."), label = skip_to_text(operands, "`(");
     bool guarded = s->flags & SASS_GUARDED, jumps = equals(base, "BRA") || equals(base, "JMP"),
          calls = equals(base, "CALL");
+    bool internal = calls && starts_with(skip(label, 2), "$__internal");
+    s->flow = (uint8_t)flow_of(base);
+    set_join(s, operands);
+    if (calls && label.n && !internal)
+        p->target_labels[p->n] = hash_name(prefix_until(skip(label, 2), ")"));
     if (jumps && label.n)
         p->target_labels[p->n] = hash_name(prefix_until(skip(label, 2), ")")),
         s->flags |= SASS_BRANCH;
@@ -152,8 +182,42 @@ static void set_control_flow(struct ptx_parser *p, struct sass_insn *s, struct t
         s->flags |= SASS_NO_FALLTHROUGH;
     /* The condition may also be an operand. */
     if (jumps && *operands.at != '`') s->flags &= (uint8_t)~SASS_NO_FALLTHROUGH;
-    if (calls && starts_with(skip(label, 2), "$__internal")) s->flags |= SASS_CALLS_INTERNAL;
-    if (jumps || calls || s->flags & SASS_NO_FALLTHROUGH) p->next_flags |= SASS_BLOCK_START;
+    if (internal) s->flags |= SASS_CALLS_INTERNAL;
+    if (s->flow == SASS_FLOW_CONVERGE) s->flags |= SASS_BLOCK_START;
+    if (jumps || calls || s->flags & SASS_NO_FALLTHROUGH || s->flow == SASS_FLOW_EXIT ||
+        s->flow == SASS_FLOW_JOIN)
+        p->next_flags |= SASS_BLOCK_START;
+}
+
+/* Returns 1 + the number of a register operand such as "-R12.reuse" or "|R3|"; 0 = another one. */
+static uint8_t register_of(struct text_span t) {
+    uint64_t number;
+    while (t.n && strchr("-|~!", *t.at)) t = skip(t, 1);
+    bool is_register = t.n > 1 && *t.at == 'R' && parse_number(skip(t, 1), 10, 254, &number);
+    return is_register ? (uint8_t)(number + 1) : 0;
+}
+
+/* Sets the cycles by which reading the operands of arithmetic exceeds one. The register file gives
+ * two registers a cycle, and the instruction before may have kept one by a reuse flag. H100: a
+ * multiply-add of three registers takes two cycles of a scheduler (pieces-h100.tsv, skip-none-…).
+ */
+static void set_bank_conflicts(struct ptx_parser *p, struct sass_insn *s,
+                               struct text_span operands) {
+    uint8_t kept[3] = {0}, read[3] = {0};
+    unsigned reads = 0;
+    struct text_span at = skip_to_text(operands, ", ");
+    for (unsigned i = 0; i < 3 && at.n; i++) {
+        at = skip(at, 2);
+        struct text_span operand = prefix_until(at, ",");
+        uint8_t r = register_of(operand);
+        if (r && skip_to_text(operand, ".reuse").n) kept[i] = r;
+        bool is_read = r && r != p->kept_registers[i] && r != read[0] && r != read[1];
+        if (is_read) read[i] = r, reads++;
+        at = skip_to_text(at, ", ");
+    }
+    if (s->unit == SASS_FMA && reads > 2) s->bank_conflicts = 1;
+    bool is_arithmetic = s->unit < SASS_LSU;
+    if (is_arithmetic) memcpy(p->kept_registers, kept, sizeof kept);
 }
 
 /* Parses "@!P0 LDG.E R4, [R4.64] ;", which follows the address; the encoding's first word follows
@@ -181,6 +245,7 @@ static bool parse_instruction(struct ptx_parser *p, struct text_span t, struct e
     struct text_span operands = skip_blank(skip(t, name.n));
     set_opcode(&s, name);
     if (s.space == SASS_LOCAL) s.local_frame_end = local_frame_end(operands, name);
+    set_bank_conflicts(p, &s, operands);
     set_control_flow(p, &s, name, operands.n ? operands : (struct text_span){"`", 1});
     p->code[p->n++] = s;
     p->has_encoding = false;
@@ -246,7 +311,8 @@ static void drop_padding(struct ptx_parser *p) {
         if (!padding) p->code[k++] = p->code[i];
     }
     for (uint32_t i = 0; i < k; i++) {
-        uint32_t target = p->code[i].flags & SASS_BRANCH ? to[p->code[i].target] : SASS_NO_TARGET;
+        uint32_t target =
+            p->code[i].target != SASS_NO_TARGET ? to[p->code[i].target] : SASS_NO_TARGET;
         p->code[i].target = target < k ? target : SASS_NO_TARGET;
         if (target >= k) p->code[i].flags &= (uint8_t)~SASS_BRANCH;
     }
@@ -275,13 +341,14 @@ bool sass_valid(const struct sass_insn *code, uint32_t n) {
     if (n > SASS_MAX_INSNS) return false;
     for (uint32_t i = 0; i < n; i++) {
         const struct sass_insn *s = &code[i];
-        bool jumps = s->flags & SASS_BRANCH;
+        bool jumps = s->flags & SASS_BRANCH, has_target = s->target != SASS_NO_TARGET;
         if (s->unit >= SASS_UNIT_COUNT || s->space >= SASS_SPACE_COUNT ||
             s->verb >= SASS_VERB_COUNT || s->stall_cycles > 15 || s->wait_mask > 63 ||
-            s->flags > 127 ||
+            s->flags > 127 || s->bank_conflicts > 2 ||
             (s->write_barrier >= SASS_BARRIER_COUNT && s->write_barrier != SASS_NO_BARRIER) ||
             (s->read_barrier >= SASS_BARRIER_COUNT && s->read_barrier != SASS_NO_BARRIER) ||
-            jumps != (s->target < n))
+            s->flow >= SASS_FLOW_COUNT || s->join >= SASS_JOIN_COUNT || (jumps && !has_target) ||
+            (has_target && (s->target >= n || (!jumps && s->flow != SASS_FLOW_CALL))))
             return false;
     }
     return true;

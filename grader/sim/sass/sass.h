@@ -52,6 +52,19 @@ enum {
     SASS_CALLS_INTERNAL = 32, /* calls a function that ptxas adds */
     SASS_GUARDED = 64         /* has a predicate */
 };
+/* How control leaves an instruction, and where the lanes of a warp meet again: SPLIT names a
+ * barrier for the lanes that may part, which wait for each other at JOIN. */
+enum sass_flow {
+    SASS_FLOW_NEXT, /* to the next one, or as SASS_BRANCH says */
+    SASS_FLOW_EXIT,
+    SASS_FLOW_CALL, /* to the function at `target`; to the next one if that is unknown */
+    SASS_FLOW_RETURN,
+    SASS_FLOW_SPLIT,
+    SASS_FLOW_JOIN,
+    SASS_FLOW_CONVERGE, /* waits for all lanes: barriers of the warp or block */
+    SASS_FLOW_COUNT
+};
+enum { SASS_JOIN_COUNT = 16 };
 enum { SASS_BARRIER_COUNT = 6, SASS_NO_BARRIER = 7, SASS_MAX_INSNS = 1 << 17 };
 #define SASS_NO_TARGET UINT32_MAX
 
@@ -63,6 +76,8 @@ struct sass_insn {
     uint8_t unit, space, verb, flags;
     /* stall_cycles in clocks; the barriers' numbers; a mask of barriers. */
     uint8_t stall_cycles, write_barrier, read_barrier, wait_mask;
+    uint8_t bank_conflicts; /* cycles that reading its registers takes longer than one */
+    uint8_t flow, join;     /* enum sass_flow; the number of SPLIT's and JOIN's barrier */
 };
 
 /* Parses a listing; drops the padding that ptxas appends. Returns false, with *out NULL, if the

@@ -360,7 +360,7 @@ static void model_time(struct sim *s, const struct sim_launch *l, const struct t
     struct schedule *schedule =
         o->disabled_terms & (TERM_BIT(SCHEDULING) | TERM_BIT(LOWERING) | TERM_BIT(MERGING))
             ? NULL
-            : time_schedule_open(l->kernel->module, d, trace);
+            : time_schedule_open(&regions, all);
     u32 order[MAX_SAMPLE_BLOCKS + 8], n = 0;
     for (u32 i = 0; i < trace->nblocks; i++)
         if (trace->blocks[i].has_run) order[n++] = i;

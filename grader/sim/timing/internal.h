@@ -4,8 +4,7 @@
  *   sass_lowering.c        machine instructions and pipe of a PTX instruction (lowering.def)
  *   region.c               straight-line code of the traces, in the order that ptxas would choose
  *   if_conversion.c        branches that become predicates
- *   schedule.c             the same from machine code, if there is any
- *   schedule_replay.c      the part of the machine code that a warp executes
+ *   schedule.c             the same from machine code, if there is any; schedule.h lists its files
  *   traffic.c              sectors that blocks access and share: how much comes from DRAM
  *   random_access.c        sectors that all blocks access, if they access them at random
  *   l2_reuse.c             what random accesses find in L2, and what cache hints change
@@ -63,6 +62,8 @@ struct sched_insn {
     /* Of machine code: cycles to the next instruction; 1 + the scoreboard barrier that reading the
      * operands releases. */
     u8 stall_cycles, read_barrier;
+    u8 bank_conflicts; /* further issue slots */
+    bool has_predicate, is_store;
 };
 bool time_is_memory_op(const struct op *o); /* It has a mem_desc, and its accesses are traced. */
 /* Returns the cycles from issue to a result of the pipe. */
@@ -120,19 +121,22 @@ struct issued_insn {
     u32 event; /* 1 + its first event in the chunk; 0 = none */
 };
 struct event {
-    u32 word_index; /* of the access in the trace */
+    u32 word_index; /* of the access: in the trace, or OWN_WORDS | in the chunk */
     u32 next;       /* 1 + the next event of the same instruction; 0 = none */
 };
 /* The machine instructions that a warp executes next, with their accesses. */
+enum { OWN_WORDS = 1u << 30 };
 struct chunk {
     struct issued_insn *insns;
     struct event *events;
     u32 ninsns, capacity, nevents, event_capacity;
+    u64 *words; /* accesses that only a part of the warp's lanes make */
+    u32 nwords, word_capacity;
+    bool jumps; /* a taken branch follows the last one */
 };
 struct schedule;
 /* Returns NULL if there is no machine code, or if it doesn't match the traces. */
-struct schedule *time_schedule_open(const struct sim_module *m, const struct gpu_device *d,
-                                    const struct sim_trace *t);
+struct schedule *time_schedule_open(struct region_table *r, const struct sim_trace *t);
 void time_schedule_close(struct schedule *s);
 /* Returns the bytes of local memory that the traced code uses. */
 u32 time_schedule_frame_bytes(const struct schedule *s);

@@ -56,11 +56,19 @@ static u32 insn_count(const struct sm_warp *w) {
     return w->chunk.insns ? w->chunk.ninsns : w->region ? w->region->ninsns : 0;
 }
 
-/* Returns 1 + the index of the instruction's first access in the trace; 0 = it makes none. */
-static u32 access_of_insn(const struct sm_warp *w) {
-    if (!w->chunk.insns) return w->access_index[w->insn_index];
+static const u64 *event_words(const struct sm_warp *w, const struct event *e) {
+    return e->word_index & OWN_WORDS ? w->chunk.words + (e->word_index & ~(u32)OWN_WORDS)
+                                     : w->trace->words + e->word_index;
+}
+
+/* Returns the words of the instruction's first access; NULL if it makes none. */
+static const u64 *access_of_insn(const struct sm_warp *w) {
+    if (!w->chunk.insns) {
+        u32 at = w->access_index[w->insn_index];
+        return at ? w->trace->words + at - 1 : NULL;
+    }
     u32 e = w->chunk.insns[w->insn_index].event;
-    return e ? w->chunk.events[e - 1].word_index + 1 : 0;
+    return e ? event_words(w, &w->chunk.events[e - 1]) : NULL;
 }
 
 static const enum resource pipe_resource[PIPE_COUNT] = {
@@ -128,37 +136,35 @@ static double reserve_issue(struct sm_model *m, const struct sm_warp *w,
                             const struct sched_insn *s) {
     double t = is_disabled(m, TERM_BIT(ISSUE)) ? w->ready_at
                                                : max2(w->ready_at, m->issue_free_at[w->scheduler]);
-    double slots = s->count * (s->pipe == PIPE_FP64 ? fp64_issue_slots(m->d) : 1);
+    double slots =
+        s->count * (s->pipe == PIPE_FP64 ? fp64_issue_slots(m->d) : 1) + s->bank_conflicts;
     m->issue_free_at[w->scheduler] = t + slots;
     m->busy_cycles[RESOURCE_ISSUE] += slots / SCHEDULERS_PER_SM;
     return t;
 }
 
 static double apply_backpressure(struct sm_model *m, const struct sm_warp *w, double t) {
-    u32 at = access_of_insn(w);
+    const u64 *at = access_of_insn(w);
     if (!at) return t;
-    u64 h = w->trace->words[at - 1];
+    u64 h = *at;
     if (trace_space(h) != SPACE_GLOBAL || trace_verb(h) == MEM_LOAD) return t;
-    if (trace_verb(h) >= MEM_ATOM)
-        t = max2(t, time_atomic_free_at(m, w->trace->words + at - 1) - atomic_queue_cycles);
+    if (trace_verb(h) >= MEM_ATOM) t = max2(t, time_atomic_free_at(m, at) - atomic_queue_cycles);
     return max2(t, memory_free_at(m) - l2_queue_cycles);
 }
 
-/* Models the access with index at - 1, and the following ones of the same instruction. Returns when
- * their data arrives. */
-static double issue_accesses(struct sm_model *m, struct sm_warp *w, u32 at, double t,
+/* Models the access at `at`, and the following ones of the same instruction. Returns when their
+ * data arrives. */
+static double issue_accesses(struct sm_model *m, struct sm_warp *w, const u64 *at, double t,
                              const struct sched_insn *s, u8 *reason) {
-    const u64 *words = w->trace->words;
-    u32 op = trace_op_or_segment(words[at - 1]);
+    const u64 *end = w->trace->words + w->trace->nwords;
+    u32 op = trace_op_or_segment(*at);
     double ready = t;
-    while (at - 1 < w->trace->nwords && trace_is_access(words[at - 1]) &&
-           trace_op_or_segment(words[at - 1]) == op) {
-        if (trace_space(words[at - 1]) == TRACE_GRID_BARRIER)
-            ready = time_grid_access(m, w, words[at - 1], t, reason);
-        else if (trace_is_mbarrier(words[at - 1]))
-            ready = time_mbarrier_access(m, w, words + at - 1, ready, s->is_bulk_copy, reason);
-        else ready = max2(ready, time_memory_access(m, w, words + at - 1, t, reason));
-        at += 1 + trace_entries(words[at - 1]);
+    while (at != end && trace_is_access(*at) && trace_op_or_segment(*at) == op) {
+        if (trace_space(*at) == TRACE_GRID_BARRIER) ready = time_grid_access(m, w, *at, t, reason);
+        else if (trace_is_mbarrier(*at))
+            ready = time_mbarrier_access(m, w, at, ready, s->is_bulk_copy, reason);
+        else ready = max2(ready, time_memory_access(m, w, at, t, reason));
+        at += 1 + trace_entries(*at);
         if (w->chunk.insns) break; /* With machine code, each access has its own event. */
     }
     return ready;
@@ -168,9 +174,9 @@ static double issue_accesses(struct sm_model *m, struct sm_warp *w, u32 at, doub
  * nevertheless: tree reductions on an H100 have as many wavefronts as if all warps took part in
  * every step (docs/results/h100/ncu.tsv). */
 static bool is_predicated_off(const struct sm_model *m, const struct sm_warp *w,
-                              const struct sched_insn *s, u32 at) {
-    if (at || w->chunk.insns || s->kind != SCHED_MEMORY || s->pipe != PIPE_LSU || !s->count)
-        return false;
+                              const struct sched_insn *s, const u64 *at) {
+    if (at || s->kind != SCHED_MEMORY || s->pipe != PIPE_LSU || !s->count) return false;
+    if (w->chunk.insns) return s->has_predicate;
     u8 space = m->in->regions->module->mems[m->in->regions->module->ops[s->op].aux].space;
     return space == SPACE_GLOBAL || space == SPACE_SHARED || space == SPACE_GENERIC;
 }
@@ -186,17 +192,16 @@ static void issue_memory(struct sm_model *m, struct sm_warp *w, const struct sch
                          double t) {
     double ready = t + 2;
     u8 reason = SIM_STALL_SELECTED;
-    u32 at = access_of_insn(w);
+    const u64 *at = access_of_insn(w);
     if (is_predicated_off(m, w, s, at)) time_memory_l1(m, t, 1, RESOURCE_L1);
     if (!w->chunk.insns && at) ready = max2(ready, issue_accesses(m, w, at, t, s, &reason));
     for (u32 e = w->chunk.insns ? w->chunk.insns[w->insn_index].event : 0; e;
          e = w->chunk.events[e - 1].next)
-        ready =
-            max2(ready, issue_accesses(m, w, w->chunk.events[e - 1].word_index + 1, t, s, &reason));
+        ready = max2(ready,
+                     issue_accesses(m, w, event_words(w, &w->chunk.events[e - 1]), t, s, &reason));
     if (!at && s->kind == SCHED_SPILL)
-        ready = time_local_sass_spill(m, t), reason = SIM_STALL_LONG_SCOREBOARD_L1;
-    if (at && is_global_atomic(w->trace->words[at - 1]))
-        w->drained_at = max2(w->drained_at, m->atomics_executed_at);
+        ready = time_local_sass_spill(m, t, s->is_store), reason = SIM_STALL_LONG_SCOREBOARD_L1;
+    if (at && is_global_atomic(*at)) w->drained_at = max2(w->drained_at, m->atomics_executed_at);
     if (s->is_cp_async) time_cp_async_begin(w, ready, reason);
     set_results(w, s, is_disabled(m, TERM_BIT(LATENCY)) ? t + 1 : ready, reason);
 }
@@ -227,9 +232,9 @@ static void charge_copy_conflicts(struct sm_model *m, const struct sm_warp *w,
     enum { BYTES_PER_WAVEFRONT = 128 };
     const struct sim_module *module = m->in->regions->module;
     const struct mem_desc *d = &module->mems[module->ops[s->op].aux];
-    u32 at = access_of_insn(w);
+    const u64 *at = access_of_insn(w);
     if (!at || w->chunk.insns || is_disabled(m, TERM_BIT(SHARED_WAVEFRONTS))) return;
-    u64 h = w->trace->words[at - 1];
+    u64 h = *at;
     u32 bytes = trace_lanes(h) * d->width * d->count,
         min_wavefronts = (bytes + BYTES_PER_WAVEFRONT - 1) / BYTES_PER_WAVEFRONT;
     if (trace_wavefronts(h) > min_wavefronts)
@@ -408,9 +413,14 @@ static void release_grid_barrier(struct sm_model *m, u32 limit) {
 
 /* ---- one instruction ---- */
 
+/* Cycles from a taken branch to the next instruction (pieces-h100.tsv, loop-…). */
+static const double taken_branch_cycles = 10;
+
 /* Returns the cycles from an instruction's issue to the warp's next one. The instructions of a
  * division or root depend on each other, so the next one waits for nearly all of them. */
-static double cycles_to_next(const struct sched_insn *s) {
+static double cycles_to_next(const struct sm_warp *w, const struct sched_insn *s) {
+    bool is_taken = w->chunk.insns && w->chunk.jumps && w->insn_index + 1 == w->chunk.ninsns;
+    if (is_taken) return max2(s->stall_cycles, taken_branch_cycles);
     if (s->stall_cycles) return s->stall_cycles;
     return s->ends_block ? max2(s->latency, s->count) : s->count;
 }
@@ -424,7 +434,7 @@ static void attribute_issue_stalls(struct sm_model *m, const struct sm_warp *w,
     add_op_stall(m, s->op, arithmetic ? SIM_STALL_MATH_PIPE_THROTTLE : SIM_STALL_LG_MIO_THROTTLE,
                  w->pipe_free_at - w->operands_ready_at);
     add_op_stall(m, s->op, SIM_STALL_NOT_SELECTED, t - w->pipe_free_at);
-    double latency = max2(cycles_to_next(s) - s->count, 0);
+    double latency = max2(cycles_to_next(w, s) - s->count, 0);
     add_op_stall(m, s->op, SIM_STALL_WAIT, latency);
     add_op_stall(m, s->op, SIM_STALL_SELECTED, w->issued_at - t - latency);
 }
@@ -433,8 +443,8 @@ static void attribute_issue_stalls(struct sm_model *m, const struct sm_warp *w,
  * includes its own. */
 static bool waits_for_fence(const struct sm_warp *w, const struct sched_insn *s) {
     if (!s->is_release) return s->kind == SCHED_FENCE;
-    u32 at = access_of_insn(w);
-    return at && trace_space(w->trace->words[at - 1]) != TRACE_GRID_BARRIER;
+    const u64 *at = access_of_insn(w);
+    return at && trace_space(*at) != TRACE_GRID_BARRIER;
 }
 
 static void arrive_at_cluster_barrier(struct sm_model *m, const struct sm_warp *w,
@@ -508,7 +518,7 @@ static void issue(struct sm_model *m, u32 limit) {
     w->pipe_reserved = false;
     m->insns_issued++;
     time_registers(m, w, s, t);
-    w->issued_at = issue_spills(m, w, t + cycles_to_next(s));
+    w->issued_at = issue_spills(m, w, t + cycles_to_next(w, s));
     attribute_issue_stalls(m, w, s, t);
     bool has_fence = waits_for_fence(w, s);
     if (s->empties_l1 && (s->kind == SCHED_FENCE || access_of_insn(w)))

@@ -85,19 +85,21 @@ double time_local_access(struct sm_model *m, const struct sm_warp *w, const u64 
 
 /* ---- spilled registers ---- */
 
-/* Every second access is a store. Returns when the data arrives. */
-static double access_spill(struct sm_model *m, double t) {
+/* Returns when the data arrives. */
+static double access_spill(struct sm_model *m, double t, bool is_store) {
     enum { SECTORS = 4 };
     double at = time_memory_l1(m, t, 1, RESOURCE_L1);
-    if (m->spill_accesses++ % 2)
+    if (!is_store)
         return m->spill_miss_rate > 0 ? fetch(m, SECTORS * m->spill_miss_rate, at) : at + m->lat_l1;
     write_through(m, SECTORS, at);
     return at + m->lat_l1;
 }
 
 double time_local_spill(struct sm_model *m, double t) {
-    access_spill(m, t);
+    access_spill(m, t, m->spill_accesses++ % 2 == 0); /* every second one is a store */
     return max2(t, max2(m->l1_free_at - l1_queue_cycles, memory_free_at(m) - l2_queue_cycles));
 }
 
-double time_local_sass_spill(struct sm_model *m, double t) { return access_spill(m, t); }
+double time_local_sass_spill(struct sm_model *m, double t, bool is_store) {
+    return access_spill(m, t, is_store);
+}

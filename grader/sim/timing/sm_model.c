@@ -89,7 +89,7 @@ void time_sm_close(struct sm_model *m) {
     for (u32 i = 0; i < m->warps_per_block * m->in->resident_blocks; i++)
         free(m->warps[i].register_ready_at), free(m->warps[i].register_reason),
             free(m->warps[i].access_index), free(m->warps[i].chunk.insns),
-            free(m->warps[i].chunk.events);
+            free(m->warps[i].chunk.events), free(m->warps[i].chunk.words);
     for (u32 i = 0; i < m->in->resident_blocks; i++) time_sector_set_free(&m->blocks[i].sectors);
     free(m->warps), free(m->blocks), free(m->heap), free(m->dram_sectors_owed),
         free(m->block_end_times), free(m->atomic_units), free(m->op_stalls);

@@ -180,7 +180,7 @@ double time_local_access(struct sm_model *m, const struct sm_warp *w, const u64 
  * Returns when the warp can issue its next instruction. */
 double time_local_spill(struct sm_model *m, double t);
 /* Models one that machine code shows; returns when its data arrives. */
-double time_local_sass_spill(struct sm_model *m, double t);
+double time_local_sass_spill(struct sm_model *m, double t, bool is_store);
 void time_local_open(struct sm_model *m, double l1_bytes);
 
 /* ---- replay_atomics.c ---- */

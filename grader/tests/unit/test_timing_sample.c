@@ -298,7 +298,7 @@ START_TEST(retained_trace_segments_span_the_run) {
         struct sim_trace *t = trace_open(&block, 1, 1, CAPACITY, key);
         struct trace_warp *w = &t->blocks[0].warps[0];
         unsigned in[8] = {0};
-        for (u32 i = 0; i < SEGMENTS; i++) trace_segment(&t->blocks[0], 0, i);
+        for (u32 i = 0; i < SEGMENTS; i++) trace_segment(&t->blocks[0], 0, i, 0);
         ck_assert(t->blocks[0].truncated && w->produced_words == SEGMENTS &&
                   w->nwords <= CAPACITY && w->nwords > CAPACITY / 8);
         for (u32 i = 0; i < w->nwords; i++) in[w->words[i] / STRETCH]++;
