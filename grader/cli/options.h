@@ -60,8 +60,8 @@ struct options {
     char seed[65];
     bool has_seed, dry_run, accept_unclear, complete, anonymous, diff, version, open;
     enum report_format format;
-    bool no_jail, ignore_modelled_speed, machine_code, empty_caches, working_tree, quick, all, verbose, help,
-        no_cache;
+    bool no_jail, ignore_modelled_speed, machine_code, empty_caches, working_tree, quick, all,
+        verbose, help, no_cache;
     unsigned only_case;       /* 0 = all */
     unsigned workers;         /* simulator threads; 0 = one for each core */
     unsigned jobs;            /* submissions graded at the same time; 0 = one for each core */

@@ -12,6 +12,7 @@
 #include "grader/sim/timing/sm_model.h"
 #include "grader/sim/timing/warp_heap.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,12 +144,15 @@ static double reserve_issue(struct sm_model *m, const struct sm_warp *w,
     return t;
 }
 
-static double apply_backpressure(struct sm_model *m, const struct sm_warp *w, double t) {
+/* Returns when memory's queue has room for the warp's store or atomic. */
+static double apply_backpressure(struct sm_model *m, struct sm_warp *w, double t) {
     const u64 *at = access_of_insn(w);
+    w->stores_fit_at = t;
     if (!at) return t;
     u64 h = *at;
     if (trace_space(h) != SPACE_GLOBAL || trace_verb(h) == MEM_LOAD) return t;
     if (trace_verb(h) >= MEM_ATOM) t = max2(t, time_atomic_free_at(m, at) - atomic_queue_cycles);
+    else w->stores_fit_at = max2(t, m->stores_free_at - l2_queue_cycles);
     return max2(t, memory_free_at(m) - l2_queue_cycles);
 }
 
@@ -335,6 +339,15 @@ static void end_warp(struct sm_model *m, struct sm_warp *w, u32 limit) {
     if (m->blocks_started < limit) start_block(m, w->block_slot, b->end_time, limit);
 }
 
+/* Keeps the warp from issuing before `until`, because of its last instruction. */
+static void stall_until(struct sm_model *m, struct sm_warp *w, double until,
+                        enum sim_stall_reason reason) {
+    if (until <= w->issued_at) return;
+    m->stall_cycles[reason] += until - w->issued_at;
+    add_op_stall(m, insn_at(w, w->insn_index - 1)->op, reason, until - w->issued_at);
+    w->issued_at = until;
+}
+
 static bool is_at_cluster_barrier(const struct sm_model *m, const struct sm_warp *w) {
     const struct sim_module *module = m->in->regions->module;
     u32 op = insn_at(w, w->insn_index - 1)->op;
@@ -343,7 +356,7 @@ static bool is_at_cluster_barrier(const struct sm_model *m, const struct sm_warp
 }
 
 /* Releases a block's barrier. For the cluster's barrier, its other blocks are assumed to arrive at
- * the same time. */
+ * the same time; the memory release counts as a fence, as in ncu (ncu.tsv, threshold). */
 static void release_barrier(struct sm_model *m, u32 slot) {
     struct sm_block *b = &m->blocks[slot];
     bool is_cluster = false;
@@ -364,10 +377,9 @@ static void release_barrier(struct sm_model *m, u32 slot) {
         struct sm_warp *w = &m->warps[slot * m->warps_per_block + i];
         if (!w->at_barrier) continue;
         w->at_barrier = false;
-        m->stall_cycles[SIM_STALL_BARRIER] += release_time - w->issued_at;
-        add_op_stall(m, insn_at(w, w->insn_index - 1)->op, SIM_STALL_BARRIER,
-                     release_time - w->issued_at);
-        w->issued_at = release_time;
+        if (is_cluster && !b->relaxed_arrival)
+            stall_until(m, w, release_time - cluster_barrier_latency(m, true), SIM_STALL_MEMBAR);
+        stall_until(m, w, release_time, SIM_STALL_BARRIER);
     }
 }
 
@@ -387,15 +399,6 @@ static void check_barrier(struct sm_model *m, u32 slot, u32 limit) {
 }
 
 /* ---- the grid barrier ---- */
-
-/* Keeps the warp from issuing before `until`, because of its last instruction. */
-static void stall_until(struct sm_model *m, struct sm_warp *w, double until,
-                        enum sim_stall_reason reason) {
-    if (until <= w->issued_at) return;
-    m->stall_cycles[reason] += until - w->issued_at;
-    add_op_stall(m, insn_at(w, w->insn_index - 1)->op, reason, until - w->issued_at);
-    w->issued_at = until;
-}
 
 /* Releases the warps that waited at the completed grid barrier. */
 static void release_grid_barrier(struct sm_model *m, u32 limit) {
@@ -425,14 +428,24 @@ static double cycles_to_next(const struct sm_warp *w, const struct sched_insn *s
     return s->ends_block ? max2(s->latency, s->count) : s->count;
 }
 
-/* Attributes the cycles from an instruction's operands to its issue at `t`: until its pipe was
- * free, then until the scheduler selected it. Stall cycles of machine code count as waits for a
- * fixed latency. */
+/* Attributes the cycles from an instruction's operands to its issue at `t`: until its queue had
+ * room, its pipe was free, and the scheduler selected it. A store that loads keep out of memory's
+ * queue, and atomics that wait for others before them, count as long scoreboard: ncu shows these
+ * waits at the loads, which queue behind the stores and atomics of their SM (ncu.tsv, vector_add,
+ * max_reduce step 1). Stall cycles of machine code count as waits for a fixed latency. */
 static void attribute_issue_stalls(struct sm_model *m, const struct sm_warp *w,
                                    const struct sched_insn *s, double t) {
     bool arithmetic = s->pipe != PIPE_LSU && s->kind == SCHED_PLAIN;
+    const u64 *at = access_of_insn(w);
+    double stores_fit_at = fmin(w->stores_fit_at, w->queue_free_at);
+    add_op_stall(m, s->op, SIM_STALL_LG_MIO_THROTTLE, stores_fit_at - w->operands_ready_at);
+    add_op_stall(m, s->op,
+                 at && is_global_atomic(*at) ? SIM_STALL_LONG_SCOREBOARD_ATOMIC
+                 : m->dram_free_at > m->l2_free_at               ? SIM_STALL_LONG_SCOREBOARD_DRAM
+                                                                 : SIM_STALL_LONG_SCOREBOARD_L2,
+                 w->queue_free_at - stores_fit_at);
     add_op_stall(m, s->op, arithmetic ? SIM_STALL_MATH_PIPE_THROTTLE : SIM_STALL_LG_MIO_THROTTLE,
-                 w->pipe_free_at - w->operands_ready_at);
+                 w->pipe_free_at - w->queue_free_at);
     add_op_stall(m, s->op, SIM_STALL_NOT_SELECTED, t - w->pipe_free_at);
     double latency = max2(cycles_to_next(w, s) - s->count, 0);
     add_op_stall(m, s->op, SIM_STALL_WAIT, latency);
@@ -459,7 +472,7 @@ static void arrive_at_cluster_barrier(struct sm_model *m, const struct sm_warp *
 static bool claim_pipe(struct sm_model *m, struct sm_warp *w, const struct sched_insn *s) {
     if (w->pipe_reserved) return true;
     double at = w->ready_at;
-    w->ready_at = apply_backpressure(m, w, at);
+    w->ready_at = w->queue_free_at = apply_backpressure(m, w, at);
     w->ready_at = w->pipe_free_at = reserve_pipe(m, w, s);
     w->pipe_reserved = true;
     if (w->ready_at <= at) return true;

@@ -57,7 +57,9 @@ struct sm_warp {
     struct chunk chunk; /* used in place of the region if there is machine code */
     u32 insn_index, block_slot, scheduler;
     double ready_at, issued_at;
-    double operands_ready_at, pipe_free_at; /* for the next instruction: its operands, its pipe */
+    /* For the next instruction: its operands, room in the queue of its stores or atomics, its pipe.
+     */
+    double operands_ready_at, stores_fit_at, queue_free_at, pipe_free_at;
     double spills_owed; /* accesses to spilled registers still to be issued, a fraction below 1 */
     double *register_ready_at;
     u8 *register_reason; /* by register: enum stall of a reader */
@@ -112,6 +114,7 @@ struct sm_model {
     double issue_interval[PIPE_COUNT]; /* cycles of a warp instruction on the pipe */
     double lsu_free_at, l1_free_at, l2_free_at, l2_link_free_at, link_free_at, dram_free_at;
     struct l1_arrivals l1_arrivals;
+    double stores_free_at; /* when memory has served the stores so far, if they had come alone */
     double dram_load, dram_load_at; /* recent utilization, 0..1; the time of its last update */
     u64 dram_requests;              /* so far */
     double busy_cycles[RESOURCE_COUNT], stall_cycles[SIM_STALL_COUNT];
@@ -147,6 +150,10 @@ static inline double max2(double a, double b) { return a > b ? a : b; }
 /* Returns when L2, its link and DRAM have served all requests so far. */
 static inline double memory_free_at(const struct sm_model *m) {
     return max2(max2(m->l2_free_at, m->l2_link_free_at), m->dram_free_at);
+}
+/* Adds what a store at `t` has added to memory's queue, which was free at `before`. */
+static inline void queue_store(struct sm_model *m, double t, double before) {
+    m->stores_free_at = max2(m->stores_free_at, t) + max2(0, memory_free_at(m) - max2(before, t));
 }
 static inline bool is_disabled(const struct sm_model *m, unsigned bit) {
     return m->in->disabled_terms & bit;

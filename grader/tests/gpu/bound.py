@@ -131,7 +131,7 @@ def measure(names, path, seconds):
 
 # ---- the comparison ----
 
-CLASSES = {"DRAM bandwidth": "DRAM", "L2 bandwidth": "L2", "link between L2's halves": "L2", "atomics on one address": "atomics", "atomics in one L2 slice": "atomics",
+CLASSES = {"DRAM bandwidth": "DRAM", "L2 bandwidth": "L2", "link between L2 halves": "L2", "atomics on one address": "atomics", "atomics in one L2 slice": "atomics",
            "L1 wavefronts": "L1", "shared memory wavefronts": "L1", "LSU pipe": "L1", "issue slots": "SM", "ALU pipe": "SM",
            "FMA pipe": "SM", "FP64 pipe": "SM", "XU pipe": "SM", "tensor pipe": "SM"}
 
@@ -288,7 +288,7 @@ def self_test():
     said.append([agrees(tied, f"{part}, 90 % (next: FMA pipe, 40 %; L1 wavefronts, 3 %)") for part in ("DRAM bandwidth", "L2 bandwidth", "FMA pipe")])
     wanted.append([True, True, False])
     linked = {"lts__throughput%": 81, "lts__ltcfabric2ltc_cycles_active%": 81, "dram__throughput%": 67}
-    said.append([agrees(linked, f"{part}, 90 % (next: FMA pipe, 40 %; L1 wavefronts, 3 %)") for part in ("link between L2's halves", "DRAM bandwidth")])
+    said.append([agrees(linked, f"{part}, 90 % (next: FMA pipe, 40 %; L1 wavefronts, 3 %)") for part in ("link between L2 halves", "DRAM bandwidth")])
     wanted.append([True, False])
     said.append(disagreements([(linked, "DRAM bandwidth, 92 %"), ({"lts__throughput%": 59}, "L2 bandwidth, 58 %"), (linked, "DRAM bandwidth, 70 %")]))
     wanted.append(["| L2, of its halves' link | DRAM | 2 |", "| latency | L2, below 60 % of the time | 1 |"])

@@ -8,7 +8,7 @@ static const double h200_link_rate = 2200e9; /* devices.def */
 static double link_bytes(struct kernel_spec *s) {
     struct time_estimate t = spec_model(s);
     unsigned i = 0;
-    while (strcmp(time_component_name(i), "link between L2's halves") != 0) i++;
+    while (strcmp(time_component_name(i), "link between L2 halves") != 0) i++;
     buf_free(&s->body);
     return t.components[i] * h200_link_rate;
 }

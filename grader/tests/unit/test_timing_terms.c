@@ -208,6 +208,31 @@ START_TEST(small_requests_cost_dram_more) {
 }
 END_TEST
 
+/* Returns the seconds in which each of so many blocks of 512 threads copies 64 words a thread, one
+ * after another, past the launch. */
+static double stretch_copy_time(unsigned blocks) {
+    struct kernel_spec s = {.device = "h100", .blocks = blocks, .threads = 512, .n = 64};
+    s.bytes = 2ull * blocks * 512 * 256;
+    s.prologue = "mul.wide.u32 %d10, %r4, 256;\nadd.s64 %d11, %d0, %d10;\n";
+    spec_add(&s,
+             "ld.global.u32 %%r20, [%%d11];\nst.global.u32 [%%d11+%u], %%r20;\n"
+             "add.s64 %%d11, %%d11, 4;\n",
+             (unsigned)(s.bytes / 2));
+    double seconds = spec_cycles(&s) / device_find("h100")->clock_hz;
+    buf_free(&s.body);
+    return seconds;
+}
+
+/* The lines that 528 blocks are in the middle of exceed L1 and L2, so each word comes from DRAM
+ * again and goes back: scattered-h100.tsv, copy-stretch-64-528 and -132, without the launch. The
+ * first takes 13 times as long as the second, for four times the work. */
+START_TEST(stretches_that_exceed_the_caches_take_longer) {
+    double few = stretch_copy_time(132), many = stretch_copy_time(528);
+    ck_about(many, 1417e-6, 0.25);
+    ck_about(few, 102.7e-6, 0.3);
+}
+END_TEST
+
 UNIT_SUITE(timing_terms) {
     Suite *s = suite_create("timing_terms");
     TCase *c = tcase_create("terms");
@@ -216,6 +241,7 @@ UNIT_SUITE(timing_terms) {
     tcase_add_test(c, l2_keeps_nothing_of_data_that_exceeds_it);
     tcase_add_test(c, bursts_get_more_than_the_share_of_dram);
     tcase_add_test(c, small_requests_cost_dram_more);
+    tcase_add_test(c, stretches_that_exceed_the_caches_take_longer);
     tcase_add_loop_test(c, every_model_term_has_an_effect, 0, TIME_TERM_COUNT);
     suite_add_tcase(s, c);
     return s;
