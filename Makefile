@@ -466,13 +466,11 @@ formatted := $(shell git ls-files '*.c' '*.h' 2>/dev/null || find chapters commo
 format: $(B)/check.done
 	$(Q)$(formatter) -i $(formatted)
 # Checks the files that changed since the last check, or all after a change of the layout's rules.
-check-format: $(B)/check.done
-	$(Q)if command -v $(formatter) >/dev/null; then $(MAKE) --no-print-directory $(B)/format.done; \
+check-format: $(B)/format.done
+$(B)/format.done: .clang-format grader/packages.txt $(wildcard $(formatted)) | $(B)/check.done
+	$(Q)if command -v $(formatter) >/dev/null; then \
+	  $(formatter) --dry-run -Werror $(if $(filter-out %.c %.h,$?),$(wildcard $(formatted)),$?) || { echo "check-format: to fix the layout, run: make format" >&2; exit 1; }; touch $@; \
 	  else echo "skipped: layout of the sources, because $(formatter) is not installed"; fi
-$(B)/format.done: .clang-format grader/packages.txt $(wildcard $(formatted))
-	$(Q)$(formatter) --dry-run -Werror $(if $(filter-out %.c %.h,$?),$(wildcard $(formatted)),$?) || \
-	  { echo "check-format: to fix the layout, run: make format" >&2; exit 1; }
-	$(Q)touch $@
 $(B)/check.done: grader/setup.sh grader/packages.txt
 	$(Q)$(SETUP) $(B) check && touch $@
 # Writes the compile commands for editors (docs/contributing.md).

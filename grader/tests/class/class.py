@@ -3,7 +3,7 @@
 graded undisturbed, then with the grader killed K times at random moments and run again, then with every F-th system call on the store and
 every A-th allocation of SQLite failing: every mark must equal that of the undisturbed run, and no submission may be graded again
 after its result was committed. `make check-class` runs it. With --compiled, it compares the time to grade C different solutions with
-the time of nvcc and ptxas alone.
+the time of nvcc and ptxas alone; --only-compiled does nothing else, and --compare names the exercises.
 
 Most submissions are one line that does not compile, each a different one, so that nvcc takes a fraction of a second. Some are model
 solutions and starter files of one exercise, which are in the build cache after the first."""
@@ -62,7 +62,7 @@ def make(folder, n, root, quick=False, distinct=0):
 
 
 def command_of(o, store, output):
-    return [f"{o.build}/grader", "batch", o.folder, "--accept-unclear", "--roster", o.roster, "--exercise", "transpose", "--seed", "class", "--store", store,
+    return [f"{o.build}/grader", "batch", o.folder, "--accept-unclear", "--roster", o.roster, "--exercise", o.exercise, "--seed", "class", "--store", store,
             "--format", "csv", "--output", output]
 
 
@@ -180,30 +180,30 @@ def twice(o, want):
 
 # ---- against nvcc alone ----
 
-def check_solutions(o, r):
-    status, said = watched(command_of(o, f"{o.work}/compiled{r}.db", f"{o.work}/compiled{r}.out"))[:2]
+def check_solutions(o):
+    status, said = watched(command_of(o, f"{o.folder}.db", f"{o.folder}.out"))[:2]
     if status != 0:
         fail(f"solutions: status {status}: {said}")
 
 
 def compiled(o, root):
     """Answers that differ in a comment; the two take turns, so that what else the machine does falls on both."""
-    solution, flags, sums = open(f"{root}/solutions/{EXERCISE}.cu").read(), flags_of(root), [0, 0, 0, 0]
-    rounds = 4
+    solution, flags, sums = open(f"{root}/solutions/{o.exercise}.cu").read(), flags_of(root, o.exercise), [0, 0, 0, 0]
+    rounds, name = min(4, o.compiled), os.path.basename(o.exercise)
     for r in range(rounds):
-        o.folder, o.roster = f"{o.work}/compiled{r}", f"{o.work}/compiled{r}.csv"
+        o.folder, o.roster = f"{o.work}/{name}{r}", f"{o.work}/{name}{r}.csv"
         files = []
         for i in range(o.compiled // rounds):
             os.makedirs(f"{o.folder}/c{i:03d}")
-            files.append(f"{o.folder}/c{i:03d}/transpose.cu")
+            files.append(f"{o.folder}/c{i:03d}/{name}.cu")
             open(files[-1], "w").write(f"// {r} {i} {time.time()}\n" + solution)
         open(o.roster, "w").write("id\n" + "".join(f"c{i:03d}\n" for i in range(len(files))))
         wall, cpu = nvcc_alone(o.build, files, flags)
-        graded = timed(lambda: check_solutions(o, r))
+        graded = timed(lambda: check_solutions(o))
         for k, x in enumerate((wall, cpu, *graded)):
             sums[k] += x
     n = o.compiled // rounds * rounds
-    say(f"{n} different solutions: nvcc and ptxas alone {sums[0] / n:.2f} s each, {sums[1] / n:.2f} s of processors; the grader {sums[2] / n:.2f} s, "
+    say(f"{n} different solutions of {name}: nvcc and ptxas alone {sums[0] / n:.2f} s each, {sums[1] / n:.2f} s of processors; the grader {sums[2] / n:.2f} s, "
           f"{sums[3] / n:.2f} s: {sums[2] / sums[0]:.2f} times the time, {sums[3] / sums[1]:.2f} times the processors'")
 
 
@@ -252,6 +252,8 @@ def main():
     p.add_argument("--faults", type=int, default=7, help="every how many-th system call on the store fails")
     p.add_argument("--allocations", type=int, default=97, help="every how many-th allocation of SQLite fails")
     p.add_argument("--compiled", type=int, default=0, help="how many solutions to measure beside nvcc alone")
+    p.add_argument("--only-compiled", action="store_true", help="leave out all but --compiled")
+    p.add_argument("--compare", nargs="*", default=[EXERCISE], metavar="CHAPTER/EXERCISE", help="exercises of --compiled")
     p.add_argument("--few", type=int, default=20, help="students of the class whose writes fail")
     p.add_argument("--only-faults", action="store_true", help="leave out the large class and the kills")
     p.add_argument("--distinct", type=int, default=0, help="of the lines that do not compile, so many different ones; 0 = all")
@@ -261,14 +263,18 @@ def main():
     shutil.rmtree(o.work, ignore_errors=True)
     o.folder, o.roster = f"{o.work}/in", f"{o.work}/roster.csv"
     os.makedirs(o.folder)
-    if not o.only_faults:
+    o.exercise = EXERCISE
+    if not o.only_faults and not o.only_compiled:
         expected = make(o.folder, o.students, root, distinct=o.distinct)
         open(o.roster, "w").write("id\n" + "".join(f"{who}\n" for who in expected))
         want, took, again = peace(o, expected)
         twice(o, want)
         kills(o, want, took, again)
-    if o.compiled:
+    for o.exercise in o.compare if o.compiled else ():
         compiled(o, root)
+    o.exercise = EXERCISE
+    if o.only_compiled:
+        return
     o.folder, o.roster = f"{o.work}/few", f"{o.work}/few.csv"
     os.makedirs(o.folder)
     expected = make(o.folder, o.few, root, quick=True)

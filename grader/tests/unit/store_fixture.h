@@ -11,7 +11,7 @@
  * this machine, skips that kind. */
 void store_fixture_add_cases(Suite *s, const char *name, void (*add)(TCase *t));
 /* The same, but those on a server are long tests: for tests of what the instructor reads, whose SQL
- * the suites `db`, `store` and `serve_class` run on a server each time. */
+ * the suites `db` and `store` run on a server each time. */
 void store_fixture_add_long_server_cases(Suite *s, const char *name, void (*add)(TCase *t));
 /* From now on, no store exists: for tests that make several classes. */
 void store_fixture_reset(void);

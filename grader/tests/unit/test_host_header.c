@@ -193,7 +193,6 @@ UNIT_SUITE(host_header) {
     Suite *s = suite_create("host_header");
     TCase *t = tcase_create("header");
     tcase_add_checked_fixture(t, enter_folder, remove_folder);
-    tcase_add_test(t, code_and_messages_are_those_without_it);
     tcase_add_test(t, other_libraries_are_linked);
     tcase_add_test(t, other_headers_may_change_the_start);
     suite_add_tcase(s, t);
@@ -201,6 +200,7 @@ UNIT_SUITE(host_header) {
     tcase_add_checked_fixture(t, enter_folder, remove_folder);
     tcase_set_tags(t, "long");
     tcase_set_timeout(t, 1200);
+    tcase_add_test(t, code_and_messages_are_those_without_it);
     tcase_add_test(t, each_model_solution_gives_the_same_code);
     suite_add_tcase(s, t);
     return s;

@@ -348,7 +348,7 @@ static void add_anonymous_tests(TCase *t) {
 
 UNIT_SUITE(serve_class) {
     Suite *s = suite_create("serve_class");
-    store_fixture_add_cases(s, "class", add_class_tests);
-    store_fixture_add_cases(s, "anonymous class", add_anonymous_tests);
+    store_fixture_add_long_server_cases(s, "class", add_class_tests);
+    store_fixture_add_long_server_cases(s, "anonymous class", add_anonymous_tests);
     return s;
 }
