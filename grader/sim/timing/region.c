@@ -216,11 +216,13 @@ static bool converts_in_alu(const struct gpu_device *d, const char *name) {
            (!strcmp(name, "cvt.f32.s32") || !strcmp(name, "cvt.f32.u32"));
 }
 
-/* The constant cache answers these, or the operand of another instruction; the LSU pipe has no part
- * in it (H100: 296 thousand instructions of an SM in convolution's step 4, one for each load from
- * shared memory and none for those of the taps; ncu.tsv). */
-static bool is_constant_load(const struct sim_module *m, const struct op *o) {
-    return time_is_memory_op(o) && m->unshared_mems[o->aux].space == SPACE_CONST;
+/* A load of a constant at one address for all lanes is an operand of another instruction, or the
+ * uniform datapath's; the LSU pipe has no part in it (H100: convolution's step 4 has an instruction
+ * in that pipe for each load from shared memory, and none for those of the taps; ncu.tsv). */
+static bool is_uniform_constant_load(const struct sim_module *m, const struct op *o) {
+    if (!time_is_memory_op(o)) return false;
+    const struct mem_desc *d = &m->unshared_mems[o->aux];
+    return d->space == SPACE_CONST && !d->has_lane_address;
 }
 
 static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s) {
@@ -232,7 +234,7 @@ static void make_sched_insn(struct region_table *r, u32 op, struct sched_insn *s
         to.count = 1, to.xu_count = 0, to.pipe = to.pipe == PIPE_NONE ? PIPE_ALU : to.pipe;
     if (converts_in_alu(r->device, row->name)) to.pipe = PIPE_ALU;
     bool copy = !strcmp(row->name, "ld") && is_cp_async_load(m, op);
-    if (is_constant_load(m, o)) to.pipe = PIPE_CTRL;
+    if (is_uniform_constant_load(m, o)) to.pipe = PIPE_CTRL;
     if (!o->weight && !copy && !has_access(m, o)) to = (struct lowering){PIPE_NONE, 0, 0};
     *s = (struct sched_insn){.op = op,
                              .pipe = to.pipe,
