@@ -186,6 +186,21 @@ START_TEST(constant_words_of_one_lane_take_two_cycles) {
 }
 END_TEST
 
+/* ptxas makes two instructions of two comparisons and the logic between them (ISETP.GE.AND,
+ * ISETP.LT.OR: convolution's step 3). A comparison takes two cycles of a scheduler. */
+START_TEST(logic_on_predicates_is_part_of_a_comparison) {
+    enum { PAIRS = 16, LOOPS = 40 };
+    struct kernel_spec s = {.blocks = SMS, .threads = 32 * WARPS_PER_SM, .n = LOOPS};
+    for (unsigned i = 0; i < PAIRS; i++)
+        spec_add(&s,
+                 "setp.ge.s32 %%p1, %%r1, %u;\nsetp.lt.s32 %%p2, %%r4, %u;\n"
+                 "or.pred %%p3, %%p1, %%p2;\n",
+                 i, i);
+    ck_about(spec_cycles(&s), LOOPS * WARPS_PER_SCHEDULER * (2 * 2 * PAIRS + LOOP_INSNS), 0.1);
+    buf_free(&s.body);
+}
+END_TEST
+
 UNIT_SUITE(timing_predicates) {
     Suite *s = suite_create("timing_predicates");
     TCase *c = tcase_create("terms");
@@ -199,6 +214,7 @@ UNIT_SUITE(timing_predicates) {
     tcase_add_test(c, wide_broadcast_loads_cost_register_writes);
     tcase_add_test(c, constant_accesses_serialize_by_distinct_word);
     tcase_add_test(c, constant_words_of_one_lane_take_two_cycles);
+    tcase_add_test(c, logic_on_predicates_is_part_of_a_comparison);
     suite_add_tcase(s, c);
     return s;
 }
