@@ -312,8 +312,8 @@ static void fold_predicates(struct region_table *r, struct sched_insn *insns, u3
                        name_starts_with(r, s->op, "xor.pred"),
              folds = false;
         for (u32 k = 0; logical && k < s->nsrc; k++)
-            folds |= last_def[s->src[k]] != UINT32_MAX &&
-                     is_comparison(r, &insns[last_def[s->src[k]]]);
+            folds |=
+                last_def[s->src[k]] != UINT32_MAX && is_comparison(r, &insns[last_def[s->src[k]]]);
         if (folds) s->count = 0, s->pipe = PIPE_NONE, s->latency = 0;
         for (u32 k = 0; k < s->ndst; k++) last_def[s->dst[k]] = i;
     }

@@ -440,9 +440,9 @@ static void attribute_issue_stalls(struct sm_model *m, const struct sm_warp *w,
     double stores_fit_at = fmin(w->stores_fit_at, w->queue_free_at);
     add_op_stall(m, s->op, SIM_STALL_LG_MIO_THROTTLE, stores_fit_at - w->operands_ready_at);
     add_op_stall(m, s->op,
-                 at && is_global_atomic(*at) ? SIM_STALL_LONG_SCOREBOARD_ATOMIC
-                 : m->dram_free_at > m->l2_free_at               ? SIM_STALL_LONG_SCOREBOARD_DRAM
-                                                                 : SIM_STALL_LONG_SCOREBOARD_L2,
+                 at && is_global_atomic(*at)       ? SIM_STALL_LONG_SCOREBOARD_ATOMIC
+                 : m->dram_free_at > m->l2_free_at ? SIM_STALL_LONG_SCOREBOARD_DRAM
+                                                   : SIM_STALL_LONG_SCOREBOARD_L2,
                  w->queue_free_at - stores_fit_at);
     add_op_stall(m, s->op, arithmetic ? SIM_STALL_MATH_PIPE_THROTTLE : SIM_STALL_LG_MIO_THROTTLE,
                  w->pipe_free_at - w->queue_free_at);

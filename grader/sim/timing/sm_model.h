@@ -112,7 +112,7 @@ struct sm_model {
     u32 *heap, nheap;
     double issue_free_at[SCHEDULERS_PER_SM], pipe_free_at[PIPE_COUNT][SCHEDULERS_PER_SM];
     double issue_interval[PIPE_COUNT]; /* cycles of a warp instruction on the pipe */
-    double lsu_free_at, l1_free_at, l2_free_at, l2_link_free_at, link_free_at, dram_free_at;
+    double lsu_free_at, l1_free_at, l2_free_at, link_free_at, dram_free_at;
     struct l1_arrivals l1_arrivals;
     double stores_free_at; /* when memory has served the stores so far, if they had come alone */
     double dram_load, dram_load_at; /* recent utilization, 0..1; the time of its last update */
@@ -149,7 +149,7 @@ static inline void add_op_stall(struct sm_model *m, u32 op, enum sim_stall_reaso
 static inline double max2(double a, double b) { return a > b ? a : b; }
 /* Returns when L2, its link and DRAM have served all requests so far. */
 static inline double memory_free_at(const struct sm_model *m) {
-    return max2(max2(m->l2_free_at, m->l2_link_free_at), m->dram_free_at);
+    return max2(m->l2_free_at, m->dram_free_at);
 }
 /* Adds what a store at `t` has added to memory's queue, which was free at `before`. */
 static inline void queue_store(struct sm_model *m, double t, double before) {
@@ -167,8 +167,8 @@ double time_memory_access(struct sm_model *m, struct sm_warp *w, const u64 *p, d
 double time_memory_l1(struct sm_model *m, double t, double wavefronts, enum resource r);
 /* Sends sectors through the SM's share of L2; returns when L2 has them. */
 double time_memory_l2(struct sm_model *m, double t, double sectors);
-/* Sends sectors over the link between L2's halves, if there is one; returns when it starts to. */
-double time_memory_l2_link(struct sm_model *m, double t, double sectors);
+/* Counts sectors that cross the link between L2's halves, if there is one. */
+void time_memory_l2_link(struct sm_model *m, double sectors);
 /* Models an update of a line's sectors, of which the block accesses `first` for the first time. If
  * they are in DRAM, `cost` sectors move; returns when the data arrives, else `t`. */
 double time_memory_dram(struct sm_model *m, u64 line, u32 sectors, u32 first, double cost,
