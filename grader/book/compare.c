@@ -126,9 +126,8 @@ static void print_mismatch(const struct compare_ctx *v, size_t i, struct buf *ou
     buf_free(&index_text), buf_free(&actual), buf_free(&expected);
 }
 
-/* Returns the first element from `i` on that differs from the expected value, rounded to its type.
- * A fast loop for each type skips the others, which most are, without asking for their tolerance;
- * of halves, none. */
+/* Returns the first element from `i` on that differs from the expected value. A fast loop for each
+ * type skips exact elements, which most are; of halves, none. */
 static size_t next_inexact(const struct compare_ctx *v, size_t i) {
     size_t n = v->o->count;
     const double *d = v->o->expected;
@@ -137,7 +136,7 @@ static size_t next_inexact(const struct compare_ctx *v, size_t i) {
 #define X(id, type, name)                                                          \
     case id:                                                                       \
         if (is_float(id))                                                          \
-            while (i < n && ((const type *)v->o->actual)[i] == (type)d[i]) i++;    \
+            while (i < n && (double)((const type *)v->o->actual)[i] == d[i]) i++;  \
         else                                                                       \
             while (i < n && (int64_t)((const type *)v->o->actual)[i] == w[i]) i++; \
         break;
