@@ -93,8 +93,8 @@ struct sm_grid_barrier {
     bool changed;        /* a block has arrived or ended since the last test */
 };
 
-/* Data on their way to L1, in the order of the loads: when they arrive, and the wavefronts that they
- * take then. */
+/* Data on their way to L1, in the order of the loads: when they arrive, and the wavefronts that
+ * they take then. */
 enum { MAX_L1_ARRIVALS = 64 };
 struct l1_arrivals {
     struct {
