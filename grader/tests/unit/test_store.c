@@ -344,7 +344,7 @@ START_TEST(reasons_explain_each_verdict) {
             "grep '^\"bob\"' e | grep -q 'RTE,.*\"transpose.cu:[0-9]*: out-of-bounds: kernel'", ""),
         0);
     ck_assert_int_eq(
-        run_in_class("grep '^\"odd\"' e | grep -q \"PART,.*\\\"0.49x the model solution's speed\"",
+        run_in_class("grep '^\"odd\"' e | grep -q \"PART,.*\\\"0.47x the model solution's speed\"",
                      ""),
         0);
 }
