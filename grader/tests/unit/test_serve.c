@@ -339,7 +339,9 @@ static void edit_transpose(const char *line) {
 /* A page that is loaded again neither queues a second grading nor begins the stopped one again. */
 START_TEST(a_stopped_grading_stays_stopped) {
     int fd = listen_to_events();
-    edit_transpose("// edited");
+    char edit[64]; /* one that no earlier run has graded: its result would be kept */
+    snprintf(edit, sizeof edit, "// edited %ld %d", (long)time(NULL), (int)getpid());
+    edit_transpose(edit);
     serve_client_receive(fd, "event: step");
     for (unsigned i = 0; i < 3; i++) {
         ck_assert_uint_eq(serve_client_get("api/exercise?" TRANSPOSE), 200);
