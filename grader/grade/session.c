@@ -14,7 +14,6 @@
  * on its pages. The grader draws inputs where the device process can't reach them, and compares a
  * copy of what it wrote. */
 #include "grader/grade/session_internal.h"
-#include "common/quote.h"
 #include "common/text.h"
 #include "grader/book/book.h"
 #include "grader/grade/ptxas.h"
@@ -175,84 +174,10 @@ static enum verdict record_case(struct session *s, struct case_run *out) {
 
 /* ---- replaying ---- */
 
-static void write_note(const struct sim_report *r, struct buf *out) {
-    struct buf text = {0};
-    buf_puts(&text, r->text);
-    text_demangle(&text);
-    buf_printf(out, "%s: %s", sim_fault_name(r->fault), buf_str(&text));
-    if (r->count > 1) buf_printf(out, " (%llu times)", (unsigned long long)r->count);
-    buf_puts(out, "\n");
-    buf_free(&text);
-}
-
-/* Logs the first note on a revalidated read of a submission. Other notes only explain wrong
- * results. */
-static void log_notes(struct session *s) {
-    for (unsigned i = 0; i < s->launch_stats.nreports; i++) {
-        const struct sim_report *r = &s->launch_stats.reports[i];
-        if (r->fault == SIM_NOTE_REVALIDATED_READ && !strstr(buf_str(&s->log), "note: "))
-            write_note(r, &s->log);
-    }
-}
-
-static void explain_by_notes(const struct session *s, struct case_run *out) {
-    for (unsigned i = 0; i < s->launch_stats.nreports; i++) {
-        const struct sim_report *r = &s->launch_stats.reports[i];
-        if (r->fault == SIM_NOTE_EARLY_EXIT || r->fault == SIM_NOTE_ACTIVE_MASK ||
-            r->fault == SIM_NOTE_READ_ONLY_LOAD)
-            buf_printf(&out->message, "\n%s: %s", sim_fault_name(r->fault), r->text);
-    }
-}
-
-static bool has_findings(const struct launch_stats *t) {
-    for (unsigned i = 0; i < t->nreports; i++)
-        if (!sim_fault_is_note(t->reports[i].fault)) return true;
-    return false;
-}
-
-/* Returns the line of the submission that a report begins with; 0 if it names another file. */
-static unsigned source_line_of(const struct session *s, const char *text) {
-    size_t n = s->o.file ? strlen(s->o.file) : 0;
-    unsigned line = 0;
-    if (!n || strncmp(text, s->o.file, n) || sscanf(text + n, ":%u: ", &line) != 1) return 0;
-    return line;
-}
-
-static void write_report(const struct session *s, const struct sim_report *r, struct buf *out) {
-    struct buf text = {0}, lines = {0};
-    unsigned line = source_line_of(s, r->text);
-    buf_puts(&text, r->text);
-    if (line) quote_rewrite_elements(&text, s->o.source->data, s->o.source->size, line);
-    if (line && sim_fault_is_hazard(r->fault))
-        quote_lines(buf_str(&text), s->o.source->data, s->o.source->size, line, "\n", "", &lines);
-    buf_printf(out, "%s: %s", sim_fault_name(r->fault), buf_str(&text));
-    if (r->count > 1) buf_printf(out, " (%llu times)", (unsigned long long)r->count);
-    buf_puts(out, buf_str(&lines));
-    buf_free(&text);
-    buf_free(&lines);
-}
-
-static bool is_uninitialized_read(const struct sim_report *r) {
-    return r->fault == SIM_FAULT_UNINITIALIZED;
-}
-
-/* Writes the first findings. Uninitialized reads come last: a missing barrier causes them, too. */
-static void write_reports(const struct session *s, struct case_run *out) {
-    const struct launch_stats *t = &s->launch_stats;
-    for (unsigned i = 0, reported = 0; i < 2 * t->nreports && reported < 3; i++) {
-        const struct sim_report *r = &t->reports[i % t->nreports];
-        bool is_last_part = i >= t->nreports;
-        if (sim_fault_is_note(r->fault) || is_uninitialized_read(r) != is_last_part) continue;
-        reported++;
-        if (out->message.size) buf_puts(&out->message, "\n");
-        write_report(s, r, &out->message);
-    }
-}
-
 static enum verdict set_fault_verdict(const struct session *s, const struct case_plan *plan,
                                       const struct control_outcome *o, struct case_run *out) {
     enum sim_fault f = s->launch_stats.fault;
-    write_reports(s, out);
+    session_write_reports(s, out);
     out->host_too_slow =
         f == SIM_FAULT_TIMEOUT || (f == SIM_FAULT_NONE && o->end_reason == SERVER_DEADLINE);
     if (out->host_too_slow)
@@ -387,14 +312,14 @@ static enum verdict replay_once(struct session *s, const struct case_plan *plan,
     const struct control_outcome *o = &p.outcome;
     if (o->fault || s->launch_stats.fault != SIM_FAULT_NONE || o->end_reason == SERVER_DEADLINE)
         return set_fault_verdict(s, plan, o, out);
-    log_notes(s);
-    if (has_findings(&s->launch_stats)) return write_reports(s, out), out->verdict = V_RTE;
+    session_log_notes(s);
+    if (session_has_findings(s)) return session_write_reports(s, out), out->verdict = V_RTE;
     if (plan->sample_warps) return V_AC;
     enum verdict v = compare(s, out);
     if (v != V_WA) return v;
     out->verdict = V_WA;
     explain_wrong_answer(s, &s->recording.outcome, out);
-    explain_by_notes(s, out);
+    session_explain_by_notes(s, out);
     return out->verdict;
 }
 

@@ -1,5 +1,5 @@
-/* session_internal.h — shared by session_start.c (the processes of a session) and session.c (its
- * cases), private to them. */
+/* session_internal.h — shared by session_start.c (the processes of a session), session.c (its
+ * cases) and session_reports.c (what the device process reports of a case), private to them. */
 #pragma once
 #include "grader/grade/device_process.h"
 #include "grader/grade/session.h"
@@ -59,3 +59,13 @@ void session_read_log(struct session *s); /* appends new output of the host proc
 /* Ends both processes; a host process that is exiting gets `seconds` to do so. */
 void session_stop(struct session *s, double seconds, struct jail_result *r);
 void session_stop_quietly(struct session *s);
+
+/* Logs the first note on a revalidated read of a submission. Other notes only explain wrong
+ * results. */
+void session_log_notes(struct session *s);
+/* Adds the notes that may explain a wrong result to the message. */
+void session_explain_by_notes(const struct session *s, struct case_run *out);
+/* Returns true if the case has a finding, which a note is not. */
+bool session_has_findings(const struct session *s);
+/* Writes the first findings. Uninitialized reads come last: a missing barrier causes them, too. */
+void session_write_reports(const struct session *s, struct case_run *out);

@@ -43,18 +43,17 @@
     SPEC(lat_atomic, "atomic, cycles", 1)                                \
     SPEC(peer_rate, "copies to another device, GB/s", 1e9)           \
     SPEC(peer_overhead_seconds, "overhead of such a copy, us", 1e-6) \
-    SPEC(l2_link_rate, "link between L2's halves, GB/s", 1e9) \
     SPEC(dram_peak_rate, "peak of DRAM, GB/s", 1e9)
 
 #define DEVICE(name, full, sources, major, minor, sms, mhz, warps, blocks, regs, smem, smem_block, \
                reserved, l1, alu, lat1, lat2, dram, sh, l2b, dramb, l2r, dramr, fp32, in, sfu,     \
                fp64, lsu, us, at, af, bus, both, copy, turn, wait, fence, atom, peer, peer_us,     \
-               link, peak)                                                                         \
+               peak)                                                                               \
     {name,        full,       major,       minor,       sms,                                       \
      1024,        mhz * 1e6,  warps,       blocks,      regs,                                      \
      smem,        smem_block, reserved,    l1,          alu,                                       \
      lat1,        lat2,       dram,        sh,          l2b,                                       \
-     dramb,       l2r * 1e9,  dramr * 1e9, peak * 1e9,  link * 1e9,  fp32,        in,                           \
+     dramb,       l2r * 1e9,  dramr * 1e9, peak * 1e9,  fp32,        in,                           \
      sfu,         fp64,       lsu,         us * 1e-6,   at * 1e9,                                  \
      af * 1e9,    bus * 1e9,  both * 1e9,  copy * 1e-6, turn * 1e-6,                               \
      wait * 1e-6, fence,      atom,        peer * 1e9,  peer_us * 1e-6,                            \
@@ -92,7 +91,6 @@ static const char *source_text(char letter) {
     case 'L':
         return "NVLink rate of the vendor's data sheet, times the share that the H200 reaches";
     case 'E': return "measured: grader/tests/timing/peers-h200.tsv";
-    case 'U': return "measured by Nsight Compute: docs/results/*/ncu.tsv";
     case 'C': return "85 % of the vendor's figure";
     case 'N': return "estimate: the figure of another device of the architecture";
     default: return "assumed: no figure was found";

@@ -16,7 +16,6 @@ struct gpu_device {
     uint64_t l2_bytes, dram_bytes;
     double l2_rate, dram_rate; /* that streams reach */
     double dram_peak_rate;
-    double l2_link_rate; /* between L2's halves, both ways together; 0 = L2 is one, or not known */
     unsigned fp32_lanes, int_lanes, sfu_lanes, fp64_lanes, lsu_lanes; /* per clock and SM */
     double launch_seconds;
     /* Updates of one word a second: of integers; additions of floats. */

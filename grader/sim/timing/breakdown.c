@@ -55,10 +55,6 @@ void time_breakdown(const struct replay_result *r, double device, double launch,
     components[TIME_COMPONENT_LAUNCH] = launch;
 }
 
-/* The cycles in which something crosses the link between L2's halves are compared with ncu's, but
- * limit nothing (replay_memory.c). */
-static bool can_limit(u32 component) { return component != TIME_FIRST_RESOURCE + RESOURCE_L2_LINK; }
-
 /* Returns the resource or engine that is busy longest, and in `idle` the seconds of the device's
  * time in which even that one is idle. */
 static u32 busiest_component(const double components[TIME_MAX_COMPONENTS], double seconds,
@@ -66,7 +62,7 @@ static u32 busiest_component(const double components[TIME_MAX_COMPONENTS], doubl
     double device = seconds - components[TIME_COMPONENT_LAUNCH];
     u32 busiest = FIRST_ENGINE;
     for (u32 i = FIRST_ENGINE; i < FIRST_STALL; i++)
-        if (can_limit(i) && components[i] > components[busiest]) busiest = i;
+        if (components[i] > components[busiest]) busiest = i;
     *idle = device > components[busiest] ? device - components[busiest] : 0;
     return busiest;
 }
@@ -79,8 +75,7 @@ static void compute_shares(const double components[TIME_MAX_COMPONENTS], double 
     u32 worst_stall = FIRST_STALL;
     busiest_component(components, seconds, &idle);
     memset(out, 0, TIME_MAX_COMPONENTS * sizeof *out);
-    for (u32 i = FIRST_ENGINE; i < FIRST_STALL; i++)
-        out[i] = can_limit(i) ? components[i] / seconds : 0;
+    for (u32 i = FIRST_ENGINE; i < FIRST_STALL; i++) out[i] = components[i] / seconds;
     for (u32 i = FIRST_STALL; i < COMPONENT_COUNT; i++)
         if (components[i] > components[worst_stall]) worst_stall = i;
     if (components[worst_stall] > 0) out[worst_stall] = idle / seconds;
@@ -146,8 +141,6 @@ u32 time_limit_stalls(u32 component) {
         [RESOURCE_L1] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_L1),
         [RESOURCE_L2] =
             BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_L2) | BIT(LONG_SCOREBOARD_ATOMIC),
-        [RESOURCE_L2_LINK] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_L2) |
-                             BIT(LONG_SCOREBOARD_DRAM) | BIT(LONG_SCOREBOARD_ATOMIC),
         [RESOURCE_DRAM] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_DRAM),
         [RESOURCE_ATOMIC_ADDRESS] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_ATOMIC),
         [RESOURCE_ATOMIC_L2_SLICE] = BIT(LG_MIO_THROTTLE) | BIT(LONG_SCOREBOARD_ATOMIC)};

@@ -179,7 +179,6 @@ struct buffer_traffic {
     double page_cost_factor[2];  /* cost of a DRAM transfer relative to a sequential one */
     double dram_probability[2];  /* that a sector's first access by a block goes to DRAM */
     double early_factor;         /* of it, for a load that no neighbour precedes (late_touches.c) */
-    double link_share;           /* of the sectors that a block reads first: cross L2's link */
 };
 
 struct traffic {
@@ -249,8 +248,7 @@ struct cache_line *time_cache_insert(struct cache *c, u64 line);
     X(RESOURCE_ISSUE, "issue slots") X(RESOURCE_ALU, "ALU pipe") X(RESOURCE_FMA, "FMA pipe")       \
     X(RESOURCE_FP64, "FP64 pipe") X(RESOURCE_XU, "XU pipe") X(RESOURCE_LSU, "LSU pipe")            \
     X(RESOURCE_SHARED, "shared memory wavefronts") X(RESOURCE_L1, "L1 wavefronts")                 \
-    X(RESOURCE_L2, "L2 bandwidth") X(RESOURCE_L2_LINK, "link between L2 halves")                \
-    X(RESOURCE_DRAM, "DRAM bandwidth")                                                            \
+    X(RESOURCE_L2, "L2 bandwidth") X(RESOURCE_DRAM, "DRAM bandwidth")                              \
     X(RESOURCE_ATOMIC_ADDRESS, "atomics on one address")                                           \
     X(RESOURCE_ATOMIC_L2_SLICE, "atomics in one L2 slice") X(RESOURCE_TENSOR, "tensor pipe")
 /* clang-format on */

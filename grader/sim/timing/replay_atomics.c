@@ -169,7 +169,6 @@ static double reserve_update_bandwidth(struct sm_model *m, u64 address, double s
                                        double max_lanes, bool has_result) {
     const struct atomic_unit *sector = find(m, sector_key(address));
     bool is_busy = max_lanes > 1 && sector->free_at > start;
-    time_memory_l2_link(m, far_share * max_lanes);
     return time_memory_l2(m, start,
                           (has_result ? atom_l2_sectors : red_l2_sectors) * max_lanes *
                               (is_busy ? busy_sector_factor : 1));

@@ -31,7 +31,6 @@ static u64 key_of_line(const struct sm_model *m, const struct sm_warp *w, u64 wo
 static void write_through(struct sm_model *m, double n, double t) {
     double before = memory_free_at(m),
            start = time_memory_l2(m, t, time_memory_store_sectors(m, n, 0));
-    time_memory_l2_link(m, far_share * n);
     time_memory_dram_transfer(m, start, n * m->local_written_back);
     queue_store(m, t, before);
 }

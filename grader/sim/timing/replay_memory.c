@@ -32,13 +32,6 @@ double time_memory_l2(struct sm_model *m, double t, double sectors) {
     return max2(m->l2_free_at - cost, m->link_free_at - link_cost);
 }
 
-/* Counts sectors that cross the link between L2's halves. They wait for nothing: particles moves
- * half of what its warm launches access in 3.2 us, 3900 GB/s if half of it crosses, though ncu
- * shows the link as busy as DRAM at 1800 (a cycle is active whatever crosses in it). */
-void time_memory_l2_link(struct sm_model *m, double sectors) {
-    m->busy_cycles[RESOURCE_L2_LINK] += sectors * m->l2_link_sector_cycles;
-}
-
 static const double load_latency_factor = 0.4, max_load_delay = 2;
 
 /* Time constant of the recent DRAM utilization. */
@@ -162,16 +155,6 @@ static double dram_fill_sectors(const struct sm_model *m, u32 missing, u32 first
            (1 + m->in->traffic->eviction_ratio);
 }
 
-/* Returns the sectors of a load that cross the link between L2's halves. `first`: the block
- * accesses them for the first time; others cross if they come from DRAM once more. */
-static double link_read_sectors(const struct sm_model *m, u64 word, u32 missing, u32 first,
-                                bool from_dram) {
-    const struct buffer_traffic *b = time_traffic_buffer(m->in->traffic, line_number(word) << 7);
-    double again = from_dram ? __builtin_popcount(missing & ~first) : 0;
-    return __builtin_popcount(missing & first) * (b ? b->link_share : far_share) +
-           again * far_share;
-}
-
 /* Returns the stall reason of data that L2 started to serve at `start`: the level at which a load
  * that reached L2 at `t` spent most of its time. Where L2's queue takes longer than DRAM, L2 is
  * what the reader waits for, whichever level had the data. */
@@ -205,8 +188,6 @@ static double load_line(struct sm_model *m, struct sm_block *b, u64 word, u32 op
         ready = dram_ready_at(m, start,
                               cost_factor * dram_fill_sectors(m, missing, first, touched_before));
     else m->l2_hits += n;
-    double link = link_read_sectors(m, word, missing, first, from_dram);
-    time_memory_l2_link(m, link);
     *reason = load_reason(t, start, ready, from_dram);
     fill_l2(m, line, missing);
     if (cached && !l) l = time_cache_insert(&m->l1_cache, line);
@@ -269,9 +250,7 @@ static void store_line(struct sm_model *m, struct sm_block *b, struct sm_warp *w
     u64 line = block_line(m, word, b->trace_reuse);
     u32 sectors = line_sectors(word), partial_sectors = line_partial_sectors(word),
         touched_before = time_sector_set_get(&b->sectors, line_number(word));
-    double before = memory_free_at(m), l2_sectors = store_l2_sectors(m, w, word),
-           start = time_memory_l2(m, t, l2_sectors);
-    if (l2_sectors > 0) time_memory_l2_link(m, far_share * __builtin_popcount(sectors));
+    double before = memory_free_at(m), start = time_memory_l2(m, t, store_l2_sectors(m, w, word));
     struct cache_line *l = time_cache_find(&m->l1_cache, line);
     if (!l) l = time_cache_insert(&m->l1_cache, line);
     l->sectors &= (u8)~sectors;

@@ -34,8 +34,6 @@ static void init_rates(struct sm_model *m) {
         is_disabled(m, TERM_BIT(L2))
             ? 0
             : max2(per_sector / d->l2_rate, 0.5); /* 0.5: an SM's own link has 64 bytes a clock */
-    m->l2_link_sector_cycles =
-        d->l2_link_rate > 0 && !is_disabled(m, TERM_BIT(L2)) ? per_sector / d->l2_link_rate : 0;
     m->dram_sector_cycles =
         is_disabled(m, TERM_BIT(DRAM)) ? 0 : per_sector / (dram_peak_factor * d->dram_rate);
     m->lat_l1 = d->lat_l1, m->lat_l2 = d->lat_l2, m->lat_dram = d->lat_dram,
@@ -125,8 +123,8 @@ static double last_block_end(const struct sm_model *m) {
 /* Streams reach 0.93 of DRAM's peak rate. Utilization is relative to the peak, as in profilers;
  * what a launch leaves to others, to what streams reach. */
 static void set_shared_utilization(const struct sm_model *m, struct replay_result *out) {
-    static const enum resource shared[] = {RESOURCE_L2, RESOURCE_L2_LINK, RESOURCE_DRAM,
-                                           RESOURCE_ATOMIC_ADDRESS, RESOURCE_ATOMIC_L2_SLICE};
+    static const enum resource shared[] = {RESOURCE_L2, RESOURCE_DRAM, RESOURCE_ATOMIC_ADDRESS,
+                                           RESOURCE_ATOMIC_L2_SLICE};
     for (u32 i = 0; i < sizeof shared / sizeof *shared; i++)
         out->shared_utilization = max2(out->shared_utilization, out->utilization[shared[i]]);
     out->utilization[RESOURCE_DRAM] *= dram_peak_factor * m->d->dram_rate / m->d->dram_peak_rate;

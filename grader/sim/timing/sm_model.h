@@ -10,12 +10,6 @@ enum { SCHEDULERS_PER_SM = 4 };
  * atomics. These are assumptions; between half and twice the values results hardly change. */
 static const double l1_queue_cycles = 64, l2_queue_cycles = 600, atomic_queue_cycles = 600;
 
-/* Sectors whose home is in the half of L2 that is far from the SM cross a link. The near half keeps
- * those that it has read, so each half fetches a sector once; stores and atomics go to its home.
- * Half of them cross: on an H100 and an H200, L2 looks up 1.5 sectors for each one that an SM
- * stores, or reads from DRAM (lts__t_sectors of docs/results/h100/ncu.tsv and h200). */
-static const double far_share = 0.5;
-
 #define L2_SLICE_KEY (1ull << 63)
 struct atomic_unit {         /* a sector that atomics update, or the L2 slice that executes them */
     u64 key;                 /* address | 31, or L2_SLICE_KEY | number; 0 = empty */
@@ -118,9 +112,8 @@ struct sm_model {
     double dram_load, dram_load_at; /* recent utilization, 0..1; the time of its last update */
     u64 dram_requests;              /* so far */
     double busy_cycles[RESOURCE_COUNT], stall_cycles[SIM_STALL_COUNT];
-    double (*op_stalls)[SIM_STALL_COUNT]; /* by op and stall reason: cycles of all warps */
-    /* Cycles of a sector; on the link between L2's halves, 0 = none. */
-    double l2_sector_cycles, l2_link_sector_cycles, dram_sector_cycles;
+    double (*op_stalls)[SIM_STALL_COUNT];        /* by op and stall reason: cycles of all warps */
+    double l2_sector_cycles, dram_sector_cycles; /* cycles of a sector */
     double lat_l1, lat_l2, lat_dram, lat_shared, lat_fence, lat_atomic;
     struct cache l1_cache, l2_cache;
     bool l2_limited;        /* a wave's footprint exceeds L2 */
@@ -147,7 +140,7 @@ static inline void add_op_stall(struct sm_model *m, u32 op, enum sim_stall_reaso
     m->op_stalls[op][reason] += cycles;
 }
 static inline double max2(double a, double b) { return a > b ? a : b; }
-/* Returns when L2, its link and DRAM have served all requests so far. */
+/* Returns when L2 and DRAM have served all requests so far. */
 static inline double memory_free_at(const struct sm_model *m) {
     return max2(m->l2_free_at, m->dram_free_at);
 }
@@ -167,8 +160,6 @@ double time_memory_access(struct sm_model *m, struct sm_warp *w, const u64 *p, d
 double time_memory_l1(struct sm_model *m, double t, double wavefronts, enum resource r);
 /* Sends sectors through the SM's share of L2; returns when L2 has them. */
 double time_memory_l2(struct sm_model *m, double t, double sectors);
-/* Counts sectors that cross the link between L2's halves, if there is one. */
-void time_memory_l2_link(struct sm_model *m, double sectors);
 /* Models an update of a line's sectors, of which the block accesses `first` for the first time. If
  * they are in DRAM, `cost` sectors move; returns when the data arrives, else `t`. */
 double time_memory_dram(struct sm_model *m, u64 line, u32 sectors, u32 first, double cost,

@@ -200,13 +200,6 @@ static double warm_fraction(const struct time_options *o, double launch_sectors,
     return o->warm_l2 || fraction > 1 ? 1 : fraction;
 }
 
-/* Returns the share of first touches for which a sector crosses the link between L2's halves: where
- * k blocks read it, once, unless all of them are at its home: 1 - 2^-k times for each sector. */
-static double link_share(double sectors, double first_touches) {
-    double share = first_touches > sectors ? sectors / first_touches : 1;
-    return share > 0 ? share * (1 - exp2(-1 / share)) : 0;
-}
-
 /* Returns the share of the written sectors that an L2 without earlier data writes back before the
  * launch ends. H100 and H200: it keeps 0.36 to 0.4 of its size (ncu.tsv: copies, sums of arrays).
  */
@@ -246,7 +239,6 @@ static void set_dram_probability(struct traffic *t, const struct grid_geometry *
                    first_touches = b->sectors_per_block[v] * blocks;
             double per_wave = footprint(b, v, resident, p->grid) * blocks / resident;
             double sectors = wave_sectors > l2 && per_wave > single_pass ? per_wave : single_pass;
-            if (v == READ) b->link_share = link_share(sectors, first_touches);
             sectors *= v == WRITE ? write_factor : read_factor;
             b->dram_probability[v] = first_touches > 0 ? sectors / first_touches : 0;
             if (b->dram_probability[v] > 1) b->dram_probability[v] = 1;

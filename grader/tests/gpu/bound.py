@@ -14,7 +14,7 @@ import truth
 
 FOLDER = "docs/results/h100"
 RULE = 60 # per cent: ncu's own rule, below which nothing is busy and what remains is latency
-TIE = 10  # points: the half of a stream that crosses the link between L2's halves keeps that as busy as the stream does DRAM
+TIE = 10  # points
 PERCENT = ".avg.pct_of_peak_sustained_elapsed"
 THROUGHPUTS = {"DRAM": "dram__throughput", "L2": "lts__throughput", "L1": "l1tex__throughput", "SM": "sm__throughput"}
 # Asked for apart: a set that this ncu does not know is left out, and said.
