@@ -286,7 +286,7 @@ START_TEST(an_export_of_one_chapter_holds_that_chapter_only) {
     const char *b = build_folder();
     int id = getpid();
     ck_assert_int_eq(shell("cd /tmp && %s/grader quiz 02 --export qti --output wb-quiz.%d.one && "
-                           "python3 -c 'import zipfile, sys; print(zipfile.ZipFile(sys.argv[1])"
+                           "python3 -I -c 'import zipfile, sys; print(zipfile.ZipFile(sys.argv[1])"
                            ".namelist())' wb-quiz.%d.one | "
                            "grep -qxF \"['imsmanifest.xml', '02-coalescing.xml']\"",
                            b, id, id),
